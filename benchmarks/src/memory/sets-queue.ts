@@ -19,7 +19,6 @@ export class SetsQueue {
   /** How many keys at the beginning of `#ready` were handed out. */
   #passed = 0
   readonly #waiting: ((handle: Handle) => void)[] = []
-  #token = 0
 
   add(key: string): Promise<string> {
     if (this.#dirty.has(key)) return unchanged
@@ -54,7 +53,6 @@ export class SetsQueue {
     }
     this.#processing.add(key)
     this.#dirty.delete(key)
-    this.#token += 1
-    return new Handle(key, 1, this.#token)
+    return new Handle(key, 1, 0)
   }
 }

@@ -20,7 +20,7 @@ const notClaimed = Object.fromEntries(
 
 /**
  * Counts the keys of a queue by state, up to `cap` of each. Most counts are known; to tell back-off
- * from delay, and dirty from processing, up to `cap` keys are read.
+ * from delay, up to `cap` keys are read, and to tell dirty from processing, the rows that have an object.
  */
 export function countKeys(queue: MemoryQueue, cap: number, now: EpochMs): Counts {
   const { delayed, readyRows, states } = queue

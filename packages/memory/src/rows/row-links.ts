@@ -5,8 +5,8 @@
 export const noRow = 0
 
 /**
- * The list that a row is on. `none`: the row is free, or the head of a list, or held with an object. A row of {@link SortedRows} that is in the heap there has the number
- * after that of the list.
+ * The list that a row is on. `none`: the row is free, or the head of a list, or held with an object.
+ * A row of {@link SortedRows} that is in the heap there has the number after that of the list.
  */
 export const list = {
   none: 0,

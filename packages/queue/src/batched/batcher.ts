@@ -213,6 +213,7 @@ export abstract class Batcher<Request, Reply> {
 
   /** Takes the jobs of the next batch, and leaves those that have to wait for a later one. */
   #nextBatch(): BatchJob<Request, Reply>[] {
+    // Awaited calls come one by one, and nothing can make a job wait that is alone.
     if (this.#waiting.length === 1 && this.#unanswered.size === 0 && this.#late.isEmpty) {
       const only = this.#waiting
       this.#waiting = []
