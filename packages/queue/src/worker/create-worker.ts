@@ -15,7 +15,7 @@ import {
 import type { QueueCore } from '../core/queue-core.ts'
 import { keysLeft } from '../core/queue-errors.ts'
 import { nextTurn } from '../environment/environment.ts'
-import { mayStart } from '../held/give-back.ts'
+import { giveBack, mayStart } from '../held/give-back.ts'
 import type { HeldKey } from '../held/held-key.ts'
 import { PlainQueue } from '../queue/plain-queue.ts'
 import { type CheckedWorkerOptions, HandlerRun, type RunOwner } from './handler-run.ts'
@@ -240,6 +240,11 @@ class QueueWorker<T> implements Worker {
     if (last !== undefined) await last.acknowledgement()
     // Other work since it was handed out may have delayed it.
     if (!mayStart(held as HeldKey<unknown>)) return true
+    // The wait ends with a stop, too, which would not abort a handler that begins now.
+    if (last !== undefined && this.#group.isStopping) {
+      void giveBack(held as HeldKey<unknown>)
+      return true
+    }
     const run = new HandlerRun<T>(this.#core, this.#options, held, this.#owner)
     this.#runs.add(run)
     await run.run()

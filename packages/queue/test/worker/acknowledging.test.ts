@@ -106,6 +106,37 @@ describe.each([late, unleased])('a run whose finish is under way, over $way', (s
     await worker.stop()
   })
 
+  test('that a stop gives up does not let the next run of its key begin', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue({ prefetch: 3 })
+    await queue.add('a')
+    let runs = 0
+    const answers = Promise.withResolvers<void>()
+    scene.late.after = async ({ verb }) => {
+      if (verb !== 'finish') return
+      scene.late.inFlight -= 1
+      await answers.promise
+      scene.late.inFlight += 1
+    }
+    const worker = createWorker({
+      queue,
+      concurrency: 2,
+      handler: async () => {
+        runs += 1
+        await queue.add('a')
+      },
+    })
+    await scene.quiet()
+    expect((await scene.row('a'))?.state).toBe('processing')
+    const stopping = seen(worker.stop({ graceMs: 500 }))
+    await scene.clock.step(1_500)
+    expect(scene.takeErrors()).toEqual(['ERR_CLOSING'])
+    answers.resolve()
+    await scene.quiet()
+    expect([stopping.state, runs]).toEqual(['resolved', 1])
+    expect((await scene.row('a'))?.state).toBe('ready')
+  })
+
   test('is not aborted, and finished once, though its lease was lost', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
