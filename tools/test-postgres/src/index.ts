@@ -44,7 +44,7 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
     password: 'secret',
     persistent: true,
     createPostgresUser: userInfo().uid === 0,
-    initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C'],
+    initdbFlags: ['--no-sync', '--set=scram_iterations=1', '--encoding=UTF8', '--locale=C'],
     postgresFlags: [...usual, ...settings].flatMap((setting) => ['-c', setting]),
     onLog,
     onError() {},
