@@ -134,11 +134,11 @@ CREATE OR REPLACE FUNCTION add(queue text, key text, item jsonb DEFAULT NULL::js
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-select a.outcome from add_checked_a5e873a0(
+select a.outcome from add_checked_befa349d(
   $1, array[$2], case when $3 is not null then array[$3] end, '0', $4, $5) a
 $function$;
 
-CREATE OR REPLACE FUNCTION add_7e7059fc(in_queue text, in_keys text[], in_items text[], in_priorities integer[], in_delays double precision[], in_indexes integer[], in_twice boolean, in_expire double precision, in_now double precision, in_least double precision, in_channel text, in_notice text, in_traces text[])
+CREATE OR REPLACE FUNCTION add_aeff54fa(in_queue text, in_keys text[], in_items text[], in_priorities integer[], in_delays double precision[], in_indexes integer[], in_twice boolean, in_expire double precision, in_now double precision, in_least double precision, in_channel text, in_notice text, in_traces text[])
  RETURNS TABLE(key text, outcome integer, due_at double precision, failures integer)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -163,10 +163,9 @@ begin
   if cardinality(in_keys) = 1 then
     insert into keys as k
       (queue_id, queue, key, item, due_at, ready_at, why, seq, priority, asked_at, change, trace)
-    select this_queue, in_queue, i.key, i.item, t + greatest(i.delay, 0), t + greatest(i.delay, 0),
-      (i.delay > 0)::int, base + i.index, i.priority, t, 4, i.trace
-    from unnest(in_keys, in_items, in_priorities, in_delays, in_indexes, in_traces)
-      as i(key, item, priority, delay, index, trace)
+    values (this_queue, in_queue, in_keys[1], in_items[1], t + greatest(in_delays[1], 0),
+      t + greatest(in_delays[1], 0), (in_delays[1] > 0)::int, base + in_indexes[1], in_priorities[1],
+      t, 4, in_traces[1])
     on conflict (queue_id, key) do nothing;
     if found then
       if in_channel is not null then perform pg_notify(in_channel, in_notice); end if;
@@ -284,11 +283,11 @@ CREATE OR REPLACE FUNCTION add_after(queue text, key text, delay interval, item 
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-select a.outcome from add_checked_a5e873a0(
+select a.outcome from add_checked_befa349d(
   $1, array[$2], case when $4 is not null then array[$4] end, $3, $5, $6) a
 $function$;
 
-CREATE OR REPLACE FUNCTION add_checked_a5e873a0(in_queue text, in_keys text[], in_items jsonb[], in_delay interval, in_priority integer, in_dedupe text)
+CREATE OR REPLACE FUNCTION add_checked_befa349d(in_queue text, in_keys text[], in_items jsonb[], in_delay interval, in_priority integer, in_dedupe text)
  RETURNS TABLE(key text, outcome text)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -342,7 +341,7 @@ begin
         from part p
       ), written as materialized (
         select a.key, a.outcome, a.n
-        from batch b cross join lateral add_waiting_c8cf09bf(
+        from batch b cross join lateral add_waiting_490ec753(
           in_queue, b.keys, b.items, array_fill(in_priority, array[b.size]),
           array_fill(delay_ms, array[b.size]), b.indexes, in_dedupe = 'client-go', 86400000,
           null, pg_sequence_last_value('latest') / 1000.0::float8,
@@ -389,7 +388,7 @@ CREATE OR REPLACE FUNCTION add_many(queue text, keys text[], items jsonb[] DEFAU
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-select a.key, a.outcome from add_checked_a5e873a0($1, $2, $3, $4, $5, $6) a
+select a.key, a.outcome from add_checked_befa349d($1, $2, $3, $4, $5, $6) a
 $function$;
 
 CREATE OR REPLACE FUNCTION add_record_e632eb8f(in_queue text, in_record text, in_steps integer[], in_kept integer[], in_cap integer, in_codes integer, in_runs integer, in_runs_of_code integer, in_runs_ms double precision, in_now double precision)
@@ -469,7 +468,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION add_waiting_c8cf09bf(in_queue text, in_keys text[], in_items text[], in_priorities integer[], in_delays double precision[], in_indexes integer[], in_twice boolean, in_expire double precision, in_now double precision, in_least double precision, in_channel text, in_notice text, in_traces text[])
+CREATE OR REPLACE FUNCTION add_waiting_490ec753(in_queue text, in_keys text[], in_items text[], in_priorities integer[], in_delays double precision[], in_indexes integer[], in_twice boolean, in_expire double precision, in_now double precision, in_least double precision, in_channel text, in_notice text, in_traces text[])
  RETURNS TABLE(key text, outcome integer, due_at double precision, failures integer)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -493,10 +492,9 @@ begin
   if cardinality(in_keys) = 1 then
     insert into keys as k
       (queue_id, queue, key, item, due_at, ready_at, why, seq, priority, asked_at, change, trace)
-    select this_queue, in_queue, i.key, i.item, t + greatest(i.delay, 0), t + greatest(i.delay, 0),
-      (i.delay > 0)::int, base + i.index, i.priority, t, 4, i.trace
-    from unnest(in_keys, in_items, in_priorities, in_delays, in_indexes, in_traces)
-      as i(key, item, priority, delay, index, trace)
+    values (this_queue, in_queue, in_keys[1], in_items[1], t + greatest(in_delays[1], 0),
+      t + greatest(in_delays[1], 0), (in_delays[1] > 0)::int, base + in_indexes[1], in_priorities[1],
+      t, 4, in_traces[1])
     on conflict (queue_id, key) do nothing;
     if found then
       if in_channel is not null then perform pg_notify(in_channel, in_notice); end if;

@@ -236,8 +236,8 @@ return coalesce(given, greatest(
   at_least));`,
   },
   {
-    name: 'add_waiting_c8cf09bf',
-    sql: `create or replace function sluice.add_waiting_c8cf09bf(
+    name: 'add_waiting_490ec753',
+    sql: `create or replace function sluice.add_waiting_490ec753(
   in_queue text, in_keys text[], in_items text[], in_priorities int[], in_delays float8[],
   in_indexes int[], in_twice boolean, in_expire float8, in_now float8, in_least float8,
   in_channel text, in_notice text, in_traces text[]
@@ -263,10 +263,9 @@ begin
   if cardinality(in_keys) = 1 then
     insert into sluice.keys as k
       (queue_id, queue, key, item, due_at, ready_at, why, seq, priority, asked_at, change, trace)
-    select this_queue, in_queue, i.key, i.item, t + greatest(i.delay, 0), t + greatest(i.delay, 0),
-      (i.delay > 0)::int, base + i.index, i.priority, t, 4, i.trace
-    from unnest(in_keys, in_items, in_priorities, in_delays, in_indexes, in_traces)
-      as i(key, item, priority, delay, index, trace)
+    values (this_queue, in_queue, in_keys[1], in_items[1], t + greatest(in_delays[1], 0),
+      t + greatest(in_delays[1], 0), (in_delays[1] > 0)::int, base + in_indexes[1], in_priorities[1],
+      t, 4, in_traces[1])
     on conflict (queue_id, key) do nothing;
     if found then
       if in_channel is not null then perform pg_notify(in_channel, in_notice); end if;
@@ -379,8 +378,8 @@ end
 $body$;`,
   },
   {
-    name: 'add_checked_a5e873a0',
-    sql: `create or replace function sluice.add_checked_a5e873a0(
+    name: 'add_checked_befa349d',
+    sql: `create or replace function sluice.add_checked_befa349d(
   in_queue text, in_keys text[], in_items jsonb[], in_delay interval, in_priority int, in_dedupe text
 ) returns table (key text, outcome text) language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -434,7 +433,7 @@ begin
         from part p
       ), written as materialized (
         select a.key, a.outcome, a.n
-        from batch b cross join lateral sluice.add_waiting_c8cf09bf(
+        from batch b cross join lateral sluice.add_waiting_490ec753(
           in_queue, b.keys, b.items, array_fill(in_priority, array[b.size]),
           array_fill(delay_ms, array[b.size]), b.indexes, in_dedupe = 'client-go', 86400000,
           null, pg_sequence_last_value('sluice.latest') / 1000.0::float8,
@@ -640,8 +639,8 @@ end
 $body$;`,
   },
   {
-    name: 'add_7e7059fc',
-    sql: `create or replace function sluice.add_7e7059fc(
+    name: 'add_aeff54fa',
+    sql: `create or replace function sluice.add_aeff54fa(
   in_queue text, in_keys text[], in_items text[], in_priorities int[], in_delays float8[],
   in_indexes int[], in_twice boolean, in_expire float8, in_now float8, in_least float8,
   in_channel text, in_notice text, in_traces text[]
@@ -668,10 +667,9 @@ begin
   if cardinality(in_keys) = 1 then
     insert into sluice.keys as k
       (queue_id, queue, key, item, due_at, ready_at, why, seq, priority, asked_at, change, trace)
-    select this_queue, in_queue, i.key, i.item, t + greatest(i.delay, 0), t + greatest(i.delay, 0),
-      (i.delay > 0)::int, base + i.index, i.priority, t, 4, i.trace
-    from unnest(in_keys, in_items, in_priorities, in_delays, in_indexes, in_traces)
-      as i(key, item, priority, delay, index, trace)
+    values (this_queue, in_queue, in_keys[1], in_items[1], t + greatest(in_delays[1], 0),
+      t + greatest(in_delays[1], 0), (in_delays[1] > 0)::int, base + in_indexes[1], in_priorities[1],
+      t, 4, in_traces[1])
     on conflict (queue_id, key) do nothing;
     if found then
       if in_channel is not null then perform pg_notify(in_channel, in_notice); end if;
@@ -1547,14 +1545,14 @@ export const publicFunctions: readonly PublicFunction[] = [
     argumentTypes: 'text, text, interval, jsonb, int, text',
     summary: 'Adds a key to a queue, due after a delay: returns added, moved, unchanged or parked.',
     interface: 1,
-    hash: '20a8f2fd',
+    hash: 'ac77b767',
     sql: `create or replace function sluice.add_after(
   queue text, key text, delay interval, item jsonb default null, priority int default 0,
   dedupe text default 'client-go'
 ) returns text language sql security definer
 set search_path = pg_catalog, pg_temp
 as $body$
-select a.outcome from sluice.add_checked_a5e873a0(
+select a.outcome from sluice.add_checked_befa349d(
   $1, array[$2], case when $4 is not null then array[$4] end, $3, $5, $6) a
 $body$;`,
   },
@@ -1563,14 +1561,14 @@ $body$;`,
     argumentTypes: 'text, text[], jsonb[], interval, int, text',
     summary: 'Adds any number of keys to a queue: returns each key once, with its outcome.',
     interface: 1,
-    hash: '06eea505',
+    hash: '45152f1e',
     sql: `create or replace function sluice.add_many(
   queue text, keys text[], items jsonb[] default null, delay interval default '0',
   priority int default 0, dedupe text default 'client-go'
 ) returns table (key text, outcome text) language sql security definer
 set search_path = pg_catalog, pg_temp
 as $body$
-select a.key, a.outcome from sluice.add_checked_a5e873a0($1, $2, $3, $4, $5, $6) a
+select a.key, a.outcome from sluice.add_checked_befa349d($1, $2, $3, $4, $5, $6) a
 $body$;`,
   },
   {
@@ -1578,14 +1576,14 @@ $body$;`,
     argumentTypes: 'text, text, jsonb, int, text',
     summary: 'Adds a key to a queue: returns added, moved, unchanged or parked.',
     interface: 1,
-    hash: 'da116b9f',
+    hash: '60c7b708',
     sql: `create or replace function sluice.add(
   queue text, key text, item jsonb default null, priority int default 0,
   dedupe text default 'client-go'
 ) returns text language sql security definer
 set search_path = pg_catalog, pg_temp
 as $body$
-select a.outcome from sluice.add_checked_a5e873a0(
+select a.outcome from sluice.add_checked_befa349d(
   $1, array[$2], case when $3 is not null then array[$3] end, '0', $4, $5) a
 $body$;`,
   },
@@ -1630,7 +1628,7 @@ $body$;`,
 ]
 
 export const statementTexts = {
-  add: `select key, outcome, due_at, failures from sluice.add_7e7059fc(
+  add: `select key, outcome, due_at, failures from sluice.add_aeff54fa(
   $1::text, $2::text[], $3::text[], $4::int[], $5::float8[], $6::int[], $7::boolean,
   $8::float8, $9::float8, $10::float8, $11::text, $12::text, $13::text[])`,
   buckets: `select name, per_second, burst, tokens, at from sluice.buckets

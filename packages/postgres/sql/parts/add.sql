@@ -17,8 +17,12 @@ declare
 begin
   if cardinality(in_keys) = 1 then
     -- Starting the upsert takes longer than all of this, and most keys that come alone are new. Not for
-    -- several keys, which one statement has to lock in their order.
-    -- @include add-rows
+    -- several keys, which one statement has to lock in their order. The same as add-rows, without lists.
+    insert into sluice.keys as k
+      (queue_id, queue, key, item, due_at, ready_at, why, seq, priority, asked_at, change, trace)
+    values (this_queue, in_queue, in_keys[1], in_items[1], t + greatest(in_delays[1], 0),
+      t + greatest(in_delays[1], 0), (in_delays[1] > 0)::int, base + in_indexes[1], in_priorities[1],
+      t, 4, in_traces[1])
     on conflict (queue_id, key) do nothing;
     if found then
       if in_channel is not null then perform pg_notify(in_channel, in_notice); end if;

@@ -35,6 +35,8 @@ export interface PgPoolClient extends PgClient {
 export interface PgPool {
   /** How many requests wait for a connection that is in use, not for one that is being opened. */
   readonly waitingCount?: number
+  /** How many connections are open and not in use. */
+  readonly idleCount?: number
   connect(): Promise<PgPoolClient>
   on(event: 'error', listener: (error: Error) => void): unknown
   on(event: 'connect', listener: (client: PgPoolClient) => void): unknown

@@ -1,5 +1,6 @@
 import { SluiceError } from '@sluice/core'
 import type { Environment } from '@sluice/core/driver'
+import { type OwnClient, PreparedQuery } from '../rows/prepared-query.ts'
 import type { PgClient, PgPool, PgPoolClient, Row } from './client-shapes.ts'
 import { beginText, type Connection, type Connections, type RunOptions } from './connection.ts'
 import { type ConnectionProbe, suspicionMs } from './connection-probe.ts'
@@ -17,6 +18,8 @@ export interface PoolUse {
   readonly probe?: ConnectionProbe
   /** Ends the pool; missing if the pool is the caller's. */
   readonly end?: () => Promise<void>
+  /** Whether the clients are made by the `pg` that this package imports, with its own options. */
+  readonly hasOwnClients?: boolean
 }
 
 /** Columns arrive as text, whatever parsers the program has set for its own queries. */
@@ -42,16 +45,18 @@ export class PgConnection implements Connection {
 
   async query(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]> {
     const { name, text } = statement
-    const query = { text, values: [...values], types: asText, ...this.#named(name) }
+    const isPrepared = name !== '' && this.#prepares()
+    const own =
+      this.#use.hasOwnClients === true ? (this.#client as unknown as OwnClient) : undefined
+    if (isPrepared && own?.connection !== undefined) {
+      return await this.#timed(PreparedQuery.send(own, statement, values))
+    }
+    const query = { text, values: [...values], types: asText, ...(isPrepared && { name }) }
     return (await this.#timed(this.#client.query(query))).rows as Row[]
   }
 
   async script(text: string): Promise<void> {
     await this.#timed(this.#client.query({ text }))
-  }
-
-  #named(name: string): { name?: string } {
-    return name !== '' && this.#prepares() ? { name } : {}
   }
 
   #timed<T>(answer: Promise<T>): Promise<T> {
@@ -94,15 +99,16 @@ export class PoolConnections implements Connections {
     this.#answeredAt.set(client, this.#use.environment.clock.monotonicMs())
   }
 
-  async run(
+  run(
     statement: Statement,
     values: readonly unknown[],
     options?: RunOptions,
   ): Promise<readonly Row[]> {
     const query = (connection: Connection): Promise<readonly Row[]> =>
       connection.query(statement, values)
-    if (this.#usesTransactions) return await this.transaction(query, options)
-    return await this.connected(query, options)
+    return this.#usesTransactions
+      ? this.transaction(query, options)
+      : this.connected(query, options)
   }
 
   async connected<T>(
@@ -206,7 +212,12 @@ export class PoolConnections implements Connections {
   /** Waits for a connection; `undefined` if the one that is being opened is lost. */
   async #connect(withinMs: number): Promise<PgPoolClient | undefined> {
     const what = 'the wait for a connection'
+    const { hasOwnClients } = this.#use
+    const { idleCount = 0, waitingCount = 0 } = this.#pool
+    const isIdle = idleCount > waitingCount
     const connecting = this.#pool.connect()
+    // An idle connection comes at once, and nothing but this driver can end its own pool.
+    if (hasOwnClients === true && isIdle) return await connecting
     const options = {
       late: (late: PgPoolClient) => late.release(),
       suspicion: this.#connectSuspicion(),

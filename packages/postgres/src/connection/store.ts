@@ -66,12 +66,12 @@ export class Store {
   }
 
   /** Sends one statement. */
-  async run(
+  run(
     name: StatementName,
     values: readonly unknown[],
     options?: RunOptions,
   ): Promise<readonly Row[]> {
-    return await this.#racing(() => this.#connections.run(this.statements[name], values, options))
+    return this.#racing(() => this.#connections.run(this.statements[name], values, options))
   }
 
   /**

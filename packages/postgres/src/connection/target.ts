@@ -48,7 +48,11 @@ export async function targetOf(settings: Settings): Promise<Target> {
     new pg.Client({ ...config, application_name: 'sluice listens' }) as unknown as PgListener
   const use = useWith(plainUse, makeListener)
   // No transaction of the caller's is on a connection of this pool.
-  const connections = new PoolConnections(own as unknown as PgPool, { ...use, end })
+  const connections = new PoolConnections(own as unknown as PgPool, {
+    ...use,
+    end,
+    hasOwnClients: true,
+  })
   return {
     connections,
     buckets: connections,

@@ -31,14 +31,15 @@ export async function skipLocked<Entry, Reply>(
   batch: LockableBatch<Entry, Reply>,
 ): Promise<readonly (Reply | Failure)[]> {
   const { entries, keyOf, serve, findLocked } = batch
-  const replies = new Array<Reply | Failure>(entries.length)
-  let left = entries.map((entry, index) => ({ entry, index }))
+  const replies = new Map<Entry, Reply>()
+  let left = entries
   let cause: unknown
   for (let attempt = 0; left.length > 0 && attempt < attemptsMax; attempt += 1) {
     try {
-      const served = await serve(left.map(({ entry }) => entry))
-      for (const [at, { index }] of left.entries()) replies[index] = served[at] as Reply
-      left = []
+      const served = await serve(left)
+      // Most often no row is locked.
+      if (left === entries) return served
+      for (const [at, entry] of left.entries()) replies.set(entry, served[at] as Reply)
       break
     } catch (error) {
       if (!SluiceError.is(error, 'ERR_STORE_BUSY')) throw error
@@ -46,12 +47,10 @@ export async function skipLocked<Entry, Reply>(
     }
     // A single key has waited for its lock already.
     if (left.length === 1) break
-    const locked = await findLocked(left.map(({ entry }) => keyOf(entry)))
-    for (const { entry, index } of left) {
-      if (locked.has(keyOf(entry))) replies[index] = lockedFailure(keyOf(entry), cause)
-    }
-    left = left.filter(({ entry }) => !locked.has(keyOf(entry)))
+    const locked = await findLocked(left.map(keyOf))
+    left = left.filter((entry) => !locked.has(keyOf(entry)))
   }
-  for (const { entry, index } of left) replies[index] = lockedFailure(keyOf(entry), cause)
-  return replies
+  return entries.map((entry) =>
+    replies.has(entry) ? (replies.get(entry) as Reply) : lockedFailure(keyOf(entry), cause),
+  )
 }
