@@ -7,44 +7,38 @@ export interface Answers<Reply> {
 }
 
 /** A call that waits for its turn, or for its answer. */
-export interface BatchJob<Request, Reply> {
-  /** Two jobs of one batch never have the same key. */
-  readonly key: string
+export class BatchJob<Request, Reply> {
   /** Jobs of one batch are of one kind: one verb of the driver with the same options. */
   readonly kind: string
+  /** Two jobs of one batch never have the same key. */
+  readonly key: string
   request: Request
   readonly answers: Answers<Reply>
   readonly index: number
   /** When it gives up, on the system's monotonic clock. */
   readonly deadline: number
   /** How often it was sent without a definite answer. */
-  tries: number
+  tries = 0
   /** It was sent, and it is unknown whether it took effect. */
-  mayHaveHappened: boolean
+  mayHaveHappened = false
   /** Jobs that were merged into this one, and the answer of each. */
-  followers: Follower<Request, Reply>[] | undefined
-  isAnswered: boolean
-}
+  followers: Follower<Request, Reply>[] | undefined = undefined
+  isAnswered = false
 
-/** A job that has not been sent. */
-export function newJob<Request, Reply>(
-  call: Pick<
-    BatchJob<Request, Reply>,
-    'key' | 'kind' | 'request' | 'answers' | 'index' | 'deadline'
-  >,
-): BatchJob<Request, Reply> {
-  const { key, kind, request, answers, index, deadline } = call
-  return {
-    key,
-    kind,
-    request,
-    answers,
-    index,
-    deadline,
-    tries: 0,
-    mayHaveHappened: false,
-    followers: undefined,
-    isAnswered: false,
+  constructor(
+    kind: string,
+    key: string,
+    request: Request,
+    answers: Answers<Reply>,
+    index: number,
+    deadline: number,
+  ) {
+    this.kind = kind
+    this.key = key
+    this.request = request
+    this.answers = answers
+    this.index = index
+    this.deadline = deadline
   }
 }
 
@@ -80,6 +74,7 @@ export function resolveJob<Request, Reply>(job: BatchJob<Request, Reply>, reply:
 export function rejectJob<Request, Reply>(job: BatchJob<Request, Reply>, error: unknown): void {
   if (job.isAnswered) return
   job.isAnswered = true
-  job.answers.reject(job.index, job.mayHaveHappened ? doubtful(error) : error)
-  for (const { job: follower } of job.followers ?? []) rejectJob(follower, error)
+  const reason = job.mayHaveHappened ? doubtful(error) : error
+  job.answers.reject(job.index, reason)
+  for (const { job: follower } of job.followers ?? []) rejectJob(follower, reason)
 }

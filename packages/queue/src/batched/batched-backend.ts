@@ -129,6 +129,8 @@ export class BatchedBackend implements Backend {
   }
 
   async unregister(): Promise<void> {
+    // A store that is adding a record of this queue does not add another one, and this is the last.
+    await this.#nextDue.registered()
     await this.#calls.attempt(() => this.#nextDue.tick(true))
   }
 

@@ -20,7 +20,7 @@ import {
   unknownOutcome,
   wasNotSent,
 } from './batch-errors.ts'
-import { type Answers, type BatchJob, follow, newJob, rejectJob, resolveJob } from './batch-job.ts'
+import { type Answers, BatchJob, follow, rejectJob, resolveJob } from './batch-job.ts'
 import { parallelMin } from './in-flight-limits.ts'
 import { LateJobs } from './late-jobs.ts'
 
@@ -96,7 +96,7 @@ export abstract class Batcher<Request, Reply> {
     isAwaited = true,
   ): void {
     const deadline = this.#deadline()
-    this.#waiting.push(newJob({ kind, key, request, answers, index: 0, deadline }))
+    this.#waiting.push(new BatchJob(kind, key, request, answers, 0, deadline))
     const mayGather = this.#answersAtOnce && this.calls.handle.clock === systemClock
     if (isAwaited || !mayGather) this.#schedule()
     else this.#scheduleTurn()
@@ -125,7 +125,7 @@ export abstract class Batcher<Request, Reply> {
   ): void {
     const deadline = this.#deadline()
     requests.forEach((request, index) => {
-      this.#waiting.push(newJob({ kind, key: keyOf(request), request, answers, index, deadline }))
+      this.#waiting.push(new BatchJob(kind, keyOf(request), request, answers, index, deadline))
     })
     this.#schedule()
   }

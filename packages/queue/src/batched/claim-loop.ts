@@ -5,7 +5,7 @@ import type { QueueCore } from '../core/queue-core.ts'
 import { isPermanent, retryDelayMs } from '../driver/retryable.ts'
 import { instantSlackMs } from '../environment/timing.ts'
 import { giveBack, mayStart } from '../held/give-back.ts'
-import type { HeldKey } from '../held/held-key.ts'
+import type { HeldKey, HeldPolicy } from '../held/held-key.ts'
 import { type ClaimCaller, type ClaimResult, ClaimsInFlight, claimOnce } from './claim-once.ts'
 import type { FinishBatcher } from './finish-batcher.ts'
 import { claimsInFlightMax, parallelMin } from './in-flight-limits.ts'
@@ -125,6 +125,15 @@ export class ClaimLoop implements Claims, ClaimCaller {
     }
     this.#isClaiming = true
     void this.#claimAll()
+  }
+
+  takeAhead(policy: HeldPolicy): HeldKey<unknown> | undefined {
+    // A close gives the keys back, but only once adds are stored; a wait ends at once.
+    if (this.#core.phase !== 'open') return undefined
+    const held = this.#prefetching.take(policy)
+    // Perhaps it is time to claim the next ones.
+    if (held !== undefined) this.handOut()
+    return held
   }
 
   get beyondSlotsMax(): number {

@@ -8,7 +8,7 @@ import {
   never,
   SluiceError,
 } from '@sluice/core'
-import type { Finishes } from '../core/backend.ts'
+import type { Finishes, FinishReceiver } from '../core/backend.ts'
 import type { QueueCore } from '../core/queue-core.ts'
 import type { HeldKey } from '../held/held-key.ts'
 import type { KeyFailure } from './batch-errors.ts'
@@ -25,38 +25,37 @@ interface FinishRequest {
 
 type FinishJob = BatchJob<FinishRequest, FinishReply>
 
-/** Receives the answer for one key: one object, and no closures. */
-class FinishAnswer implements Answers<FinishReply> {
+/** One key that is given back, and who is told: one object, and no closures. */
+class SingleFinish implements FinishRequest, Answers<FinishReply> {
+  readonly held: HeldKey<unknown>
+  readonly finish: Finish
   readonly #core: QueueCore
   readonly #nextDue: NextDue
-  readonly #request: FinishRequest
-  readonly #resolve: (outcome: FinishOutcome) => void
-  readonly #reject: (error: unknown) => void
+  readonly #receiver: FinishReceiver
 
   constructor(
     core: QueueCore,
     nextDue: NextDue,
-    request: FinishRequest,
-    resolve: (outcome: FinishOutcome) => void,
-    reject: (error: unknown) => void,
+    held: HeldKey<unknown>,
+    finish: Finish,
+    receiver: FinishReceiver,
   ) {
+    this.held = held
+    this.finish = finish
     this.#core = core
     this.#nextDue = nextDue
-    this.#request = request
-    this.#resolve = resolve
-    this.#reject = reject
+    this.#receiver = receiver
   }
 
   resolve(_index: number, { outcome, dueAt }: FinishReply): void {
-    const { held, finish } = this.#request
-    this.#nextDue.learn(dueAt, isDelayed(finish))
-    this.#core.noteFinished(held, finish, outcome)
-    this.#resolve(outcome)
+    this.#nextDue.learn(dueAt, isDelayed(this.finish))
+    this.#core.noteFinished(this.held, this.finish, outcome)
+    this.#receiver.finished(outcome)
   }
 
   reject(_index: number, error: unknown): void {
-    this.#request.held.phase = 'held'
-    this.#reject(error)
+    this.held.phase = 'held'
+    this.#receiver.finishFailed(error)
   }
 }
 
@@ -92,10 +91,13 @@ export class FinishBatcher extends Batcher<FinishRequest, FinishReply> implement
 
   finish(held: HeldKey<unknown>, finish: Finish): Promise<FinishOutcome> {
     return new Promise((resolve, reject) => {
-      const request = { held, finish }
-      const answer = new FinishAnswer(this.#core, this.#nextDue, request, resolve, reject)
-      this.submit('finish', held.key, request, answer, !held.hasReturned)
+      this.finishFor(held, finish, { finished: resolve, finishFailed: reject })
     })
+  }
+
+  finishFor(held: HeldKey<unknown>, finish: Finish, receiver: FinishReceiver): void {
+    const single = new SingleFinish(this.#core, this.#nextDue, held, finish, receiver)
+    this.submit('finish', held.key, single, single, !held.hasReturned)
   }
 
   /** Gives back several keys; each answer comes with the index of its key. */

@@ -31,6 +31,8 @@ export class NextDue {
   /** How many steps of clocks were known when the last tick was sent. */
   #stepsBefore = 0
   #isSweeping = false
+  /** The last tick that registered a worker. */
+  #registering: Promise<unknown> = Promise.resolve()
 
   constructor(core: QueueCore, leases: Leases) {
     this.#core = core
@@ -93,7 +95,20 @@ export class NextDue {
    * `registers`: sends the registration of the worker along if that is due. This write wakes other
    * processes, so that it is never made because this process was woken.
    */
-  async tick(registers: boolean): Promise<TickReply> {
+  tick(registers: boolean): Promise<TickReply> {
+    const { calls, tally } = this.#core
+    const isDue = registers && tally?.isDue(calls.handle.clock.monotonicMs(), beatMs) === true
+    const reply = this.#tick(registers)
+    if (isDue) this.#registering = reply
+    return reply
+  }
+
+  /** Resolves when the last registration of a worker was answered. */
+  async registered(): Promise<void> {
+    await this.#registering.catch(() => undefined)
+  }
+
+  async #tick(registers: boolean): Promise<TickReply> {
     const { calls, tally } = this.#core
     const { driver, name, holder, options, handle } = calls
     const { failuresExpireMs } = options

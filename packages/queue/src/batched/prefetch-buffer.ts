@@ -3,9 +3,11 @@ import { instantSlackMs } from '../environment/timing.ts'
 import { mayStart } from '../held/give-back.ts'
 import type { HeldKey } from '../held/held-key.ts'
 
-/** A key that was claimed before a slot was free. */
+/** Keys that one claim brought before a slot was free. */
 interface Prefetched {
-  readonly held: HeldKey<unknown>
+  readonly helds: readonly HeldKey<unknown>[]
+  /** Where the first of them is that has not been taken. */
+  at: number
   readonly since: number
 }
 
@@ -22,11 +24,13 @@ export interface PrefetchOptions {
  * that it does not wait here while other workers are idle.
  */
 export class PrefetchBuffer {
-  #keys: Prefetched[] = []
+  #claims: Prefetched[] = []
   readonly #clock: () => Clock
   readonly #keepMs: () => number
   readonly #giveBack: (held: HeldKey<unknown>) => void
   #timer: Timer | undefined
+  /** How many keys are kept. */
+  size = 0
 
   constructor(options: PrefetchOptions) {
     this.#clock = options.clock
@@ -34,49 +38,53 @@ export class PrefetchBuffer {
     this.#giveBack = options.giveBack
   }
 
-  get size(): number {
-    return this.#keys.length
-  }
-
-  push(held: HeldKey<unknown>): void {
-    this.#keys.push({ held, since: this.#clock().monotonicMs() })
+  /** Keeps keys that a claim brought. */
+  push(helds: readonly HeldKey<unknown>[]): void {
+    if (helds.length === 0) return
+    this.#claims.push({ helds, at: 0, since: this.#clock().monotonicMs() })
+    this.size += helds.length
     this.#watch()
   }
 
   /** Takes the oldest key whose lease has not expired. */
   shift(): HeldKey<unknown> | undefined {
     for (;;) {
-      const key = this.#keys.shift()
-      if (key === undefined) return undefined
-      if (mayStart(key.held)) return key.held
+      const claim = this.#claims[0]
+      if (claim === undefined) return undefined
+      const held = claim.helds[claim.at]!
+      claim.at += 1
+      this.size -= 1
+      if (claim.at === claim.helds.length) this.#claims.shift()
+      if (mayStart(held)) return held
     }
   }
 
   /** Takes all keys. */
   takeAll(): HeldKey<unknown>[] {
-    const all = this.#keys.map(({ held }) => held)
-    this.#keys = []
     this.#timer?.stop()
     this.#timer = undefined
-    return all
+    return this.#takeUntil(Infinity)
+  }
+
+  /** Takes the keys that came at this instant at the latest. */
+  #takeUntil(instant: number): HeldKey<unknown>[] {
+    const taken = this.#claims.filter(({ since }) => since <= instant)
+    this.#claims = this.#claims.slice(taken.length)
+    const helds = taken.flatMap(({ helds: all, at }) => all.slice(at))
+    this.size -= helds.length
+    return helds
   }
 
   #watch(): void {
-    const oldest = this.#keys[0]
+    const oldest = this.#claims[0]
     if (this.#timer !== undefined || oldest === undefined) return
     const clock = this.#clock()
     const ms = oldest.since + this.#keepMs() - clock.monotonicMs()
     this.#timer = clock.startTimer(ms, () => {
       this.#timer = undefined
-      this.#sweep()
+      const unused = this.#takeUntil(clock.monotonicMs() + instantSlackMs - this.#keepMs())
+      for (const held of unused) this.#giveBack(held)
       this.#watch()
     })
-  }
-
-  #sweep(): void {
-    const keptSince = this.#clock().monotonicMs() + instantSlackMs - this.#keepMs()
-    const unused = this.#keys.filter(({ since }) => since <= keptSince)
-    this.#keys = this.#keys.filter(({ since }) => since > keptSince)
-    for (const { held } of unused) this.#giveBack(held)
   }
 }

@@ -1,6 +1,6 @@
 import type { QueueCore } from '../core/queue-core.ts'
 import { giveBack } from '../held/give-back.ts'
-import type { HeldKey } from '../held/held-key.ts'
+import type { HeldKey, HeldPolicy } from '../held/held-key.ts'
 import type { ClaimsInFlight } from './claim-once.ts'
 import type { NextDue } from './next-due.ts'
 import { PrefetchAmount } from './prefetch-amount.ts'
@@ -93,16 +93,21 @@ export class Prefetching {
   /** Hands keys to the waiters that have come since. */
   handOut(): void {
     const { waiters } = this.#core
-    if (this.size > 0 && waiters.size > 0) this.#nextDue.leases.clockSteps.checkWallClock()
-    while (this.size > 0) {
-      const waiter = waiters.first()
-      if (waiter === undefined) return
-      const held = this.#buffer.shift()
+    for (let waiter = waiters.first(); waiter !== undefined; waiter = waiters.first()) {
+      const held = this.take(waiter.policy)
       if (held === undefined) return
       waiters.remove(waiter)
-      held.policy = waiter.policy
       this.#core.deliver(waiter, [held])
     }
+  }
+
+  /** Takes a key, for the caller or waiter whose turn it is. */
+  take(policy: HeldPolicy): HeldKey<unknown> | undefined {
+    if (this.size === 0) return undefined
+    this.#nextDue.leases.clockSteps.checkWallClock()
+    const held = this.#buffer.shift()
+    if (held !== undefined) held.policy = policy
+    return held
   }
 
   /** The present limits, by which a claim that is sent now may bring keys. */
@@ -118,17 +123,19 @@ export class Prefetching {
   keep(helds: readonly HeldKey<unknown>[], { max, beyondSlotsMax }: PrefetchLimits): void {
     const { phase, tally } = this.#core
     const finishing = tally?.finishing.size ?? 0
+    const room = Math.min(max, Math.max(max, beyondSlotsMax) - finishing) - this.size
+    const kept: HeldKey<unknown>[] = []
     for (const held of helds) {
-      const isFull = this.size >= max || this.size + finishing >= Math.max(max, beyondSlotsMax)
       // Unused since the claim was sent: its waiters have given up, or the keys were released.
-      if (this.#isInUse && !isFull && phase === 'open' && held.crashes === 0) {
-        this.#buffer.push(held)
+      if (this.#isInUse && kept.length < room && phase === 'open' && held.crashes === 0) {
+        kept.push(held)
       } else {
         // A key that has crashed is claimed by a slot that is free.
         this.#isInUse = held.crashes === 0 && this.#isInUse
         void giveBack(held)
       }
     }
+    this.#buffer.push(kept)
   }
 
   /** Gives back all keys that were claimed ahead. */

@@ -9,7 +9,7 @@ import type {
   FinishOutcome,
   ForgetOutcome,
 } from '@sluice/core'
-import type { HeldKey } from '../held/held-key.ts'
+import type { HeldKey, HeldPolicy } from '../held/held-key.ts'
 import type { HoldKeeper } from '../held/hold-keeper.ts'
 import type { Leases } from '../leases/leases.ts'
 import type { AlarmSetting } from './alarm.ts'
@@ -21,10 +21,18 @@ export interface Adds {
   forget(key: string): Awaitable<ForgetOutcome>
 }
 
+/** Is told what became of a finish. */
+export interface FinishReceiver {
+  finished(outcome: FinishOutcome): void
+  finishFailed(error: unknown): void
+}
+
 /** The calls that give keys back. */
 export interface Finishes {
   /** Gives a key back, and has the core note the outcome in the turn of the answer. */
   finish(held: HeldKey<unknown>, finish: Finish): Awaitable<FinishOutcome>
+  /** {@link Finishes.finish} without a promise, where the answer comes later. */
+  finishFor?(held: HeldKey<unknown>, finish: Finish, receiver: FinishReceiver): void
 }
 
 /** The claims of a queue object: from the store to its waiters. */
@@ -41,6 +49,8 @@ export interface Claims {
   isIdleSince(instant: number): boolean
   /** When the alarm is to go off. */
   alarmSetting(): AlarmSetting
+  /** Takes a key that was claimed ahead, for a caller whose turn it is. */
+  takeAhead(policy: HeldPolicy): HeldKey<unknown> | undefined
   /** How many keys may be claimed ahead of workers or wait for an acknowledgement, at present. */
   readonly beyondSlotsMax: number
   /** A handler of a worker ran for so long. */

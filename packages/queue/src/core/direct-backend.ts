@@ -319,6 +319,10 @@ export class DirectBackend implements Backend, Adds, Finishes, Claims {
     return { isWanted: isWaitedFor, isWaitedFor, inMs }
   }
 
+  takeAhead(): undefined {
+    // Nothing is prefetched where claiming costs nothing.
+  }
+
   /** Nothing is prefetched, and nothing waits for an acknowledgement. */
   readonly beyondSlotsMax: number = 0
 

@@ -22,6 +22,7 @@ export interface InspectedQueue {
 export class ItemInspection {
   readonly #queue: InspectedQueue
   readonly #schema: StandardSchema<unknown>
+  readonly #deliveries = new Set<Promise<void>>()
 
   constructor(queue: InspectedQueue, schema: StandardSchema<unknown>) {
     this.#queue = queue
@@ -30,7 +31,20 @@ export class ItemInspection {
 
   /** Hands over the keys whose items match; if none does, the waiter keeps waiting. */
   deliver(waiter: Waiter, helds: HeldKey<unknown>[]): void {
-    this.#deliver(waiter, helds).catch((error: unknown) => waiter.fail(error))
+    const delivery = this.#deliver(waiter, helds)
+      .catch((error: unknown) => waiter.fail(error))
+      .finally(() => this.#deliveries.delete(delivery))
+    this.#deliveries.add(delivery)
+  }
+
+  /** Whether items are being checked. */
+  get isBusy(): boolean {
+    return this.#deliveries.size > 0
+  }
+
+  /** Resolves when the items that are being checked now have been. */
+  async answered(): Promise<void> {
+    await Promise.all(this.#deliveries)
   }
 
   async #deliver(waiter: Waiter, helds: HeldKey<unknown>[]): Promise<void> {

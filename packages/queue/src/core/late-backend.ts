@@ -175,6 +175,10 @@ export class LateBackend implements Backend, Adds, Finishes, Claims {
     return false
   }
 
+  takeAhead(): undefined {
+    // Nothing was claimed.
+  }
+
   onRan(): void {
     // No handler runs without a key.
   }

@@ -24,7 +24,7 @@ import type { HoldKeeper } from '../held/hold-keeper.ts'
 import type { CheckedOptions } from '../queue/options.ts'
 import type { WorkTally } from '../worker/work-tally.ts'
 import { Alarm } from './alarm.ts'
-import type { Backend, Claims } from './backend.ts'
+import type { Backend, Claims, FinishReceiver } from './backend.ts'
 import { ItemInspection } from './item-inspection.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { heldDropped, type Phase, queueFull, queueShutDown } from './queue-errors.ts'
@@ -187,7 +187,8 @@ export class QueueCore implements HeldOwner, CallOwner {
   }
 
   /**
-   * Claims a key synchronously if there is one, the driver is direct and no waiter is before it.
+   * Takes a key synchronously if the driver is direct or keys were claimed ahead, and no waiter is
+   * before it.
    */
   claimDirect(policy: HeldPolicy): HeldKey<unknown> | undefined {
     if (this.waiters.demand > 0 || this.inspection !== undefined) return undefined
@@ -197,7 +198,7 @@ export class QueueCore implements HeldOwner, CallOwner {
   /** Claims a key synchronously, for the caller or waiter whose turn it is. */
   claimNext(policy: HeldPolicy): HeldKey<unknown> | undefined {
     const { direct } = this
-    if (direct === undefined) return undefined
+    if (direct === undefined) return this.claims.takeAhead(policy)
     const held = this.blank.take(policy)
     if (!direct.claim(held, this.calls.holder, never)) {
       this.blank.keep(held)
@@ -242,6 +243,8 @@ export class QueueCore implements HeldOwner, CallOwner {
   /** Ends the wait of every waiter of this group. */
   dismiss(group: WaiterGroup): void {
     for (const waiter of this.waiters.takeAllOf(group)) waiter.giveUp()
+    // Loops of the group may wait for keys that are held, which could come back.
+    this.lifecycle.onGivenBack()
     this.calls.quiet.rest()
     this.alarm.set()
   }
@@ -269,6 +272,20 @@ export class QueueCore implements HeldOwner, CallOwner {
       held.phase = 'held'
       return Promise.reject(error)
     }
+  }
+
+  /** Gives a key back, and tells the receiver, perhaps at once. */
+  finishFor(held: HeldKey<unknown>, request: Finish, receiver: FinishReceiver): void {
+    const { finishes } = this.backend
+    if (finishes.finishFor === undefined || held.phase !== 'held' || this.phase === 'closed') {
+      this.finish(held, request).then(
+        (outcome) => receiver.finished(outcome),
+        (error: unknown) => receiver.finishFailed(error),
+      )
+      return
+    }
+    held.phase = 'finishing'
+    finishes.finishFor(held, request, receiver)
   }
 
   /** Acts on the outcome of a finish. */
@@ -299,6 +316,8 @@ export class QueueCore implements HeldOwner, CallOwner {
   }
 
   #dropped(key: string, token: number): void {
+    // The close has reported it; a Held that is finished afterwards stays as it is.
+    if (this.phase === 'closed') return
     this.calls.notice('held-dropped', { key, token })
     this.calls.report(heldDropped(key))
     if (this.lifecycle.isWatched) this.lifecycle.onGivenBack()

@@ -61,12 +61,14 @@ export function checkDoneOptions(options: DoneOptions | undefined): boolean {
 export class HeldKey<T> implements Held<T>, DirectClaim {
   key = ''
   itemText: string | undefined = undefined
-  token = 0
+  // Without a number at first, as `askedAt`: the engine then stores the number that a claim passes,
+  // where a member that starts with a number gets a box of its own, to be filled by the claim.
+  token!: number
   handle = 0
   failures = 0
   crashes = 0
   priority = 0
-  askedAt: EpochMs = 0
+  askedAt!: EpochMs
   /** Its position in the order, unless it came from a direct queue: see `Backend.readyAt`. */
   readyAt: EpochMs = 0
 

@@ -253,6 +253,11 @@ export class PlainQueue<T> implements Queue<T> {
       const held = this.core.claimDirect(this.policy)
       if (held !== undefined) return Promise.resolve(held as HeldKey<T>)
     }
+    return this.#waitForOne(signal)
+  }
+
+  // Apart from `get`: a function with a closure allocates what that refers to with every call.
+  #waitForOne(signal: AbortSignal | undefined): Promise<Held<T> | undefined> {
     return new Promise((resolve, reject) => {
       const answer = resolve as (held: HeldKey<unknown> | undefined) => void
       this.core.wait(Waiter.forOne(this.policy, signal, answer, reject), signal)

@@ -77,7 +77,10 @@ export function resync<T>(options: ResyncOptions<T>): Resync {
     for await (const item of await list()) {
       if (state.isStopped) break
       const delayMs = msUntilTurn(item, everyMs, clock.now())
-      adds.push(queue.addAfter(item as T & JsonSafe<T>, delayMs, { priority }))
+      const adding = queue.addAfter(item as T & JsonSafe<T>, delayMs, { priority })
+      // The next item may take long to come; the error is thrown at the end of the batch.
+      adding.catch(() => undefined)
+      adds.push(adding)
       if (adds.length < batchKeysMax) continue
       const batch = adds
       adds = []

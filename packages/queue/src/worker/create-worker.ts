@@ -80,8 +80,6 @@ class QueueWorker<T> implements Worker {
   readonly #runs = new Set<HandlerRun<T>>()
   /** Runs whose handlers have returned, until their finishes are acknowledged. */
   readonly #finishing = new Set<HandlerRun<T>>()
-  /** Loops that wait for room, and the end of the worker for the last acknowledgement. */
-  #onAcknowledgement: (() => void)[] = []
   readonly #working: RunningWorker
   readonly stopped: Promise<void>
   readonly #heartbeats: Ticker
@@ -127,7 +125,11 @@ class QueueWorker<T> implements Worker {
       },
     })
     this.#heartbeat()
-    this.#heartbeats = clock.startTicker(heartbeatMs, () => this.#heartbeat())
+    this.#heartbeats = clock.startTicker(heartbeatMs, () => {
+      this.#heartbeat()
+      // Another process may have taken the keys that were due at the last check.
+      this.#checkIdle()
+    })
     const loops = Array.from({ length: concurrency }, () => this.#loop())
     this.stopped = this.#finished(loops).then(
       () => this.#ended('stopped', concurrency),
@@ -182,7 +184,7 @@ class QueueWorker<T> implements Worker {
   /** Resolves when every loop has ended and every finish is acknowledged. */
   async #finished(loops: readonly Promise<void>[]): Promise<void> {
     await Promise.all(loops)
-    while (this.#finishing.size > 0) await this.#nextAcknowledgement()
+    while (this.#finishing.size > 0) await this.#tally.nextAcknowledgement()
   }
 
   get running(): number {
@@ -204,17 +206,36 @@ class QueueWorker<T> implements Worker {
     })
   }
 
+  /** One slot. A single function, since each async call takes as long as the rest of a run. */
   async #loop(): Promise<void> {
     const { lifecycle } = this.#core
     const tally = this.#tally
     while (!this.#group.isStopping) {
       if (!this.#hasRoom()) {
-        await this.#nextAcknowledgement()
+        await tally.nextAcknowledgement()
         continue
       }
       tally.active += 1
       try {
-        if (await this.#runNext()) continue
+        const getting = this.#queue.getFor(this.#group)
+        this.#checkIdle()
+        const held = await getting
+        if (held !== undefined) {
+          const last = tally.finishing.get(held.key)
+          if (last !== undefined && !(await this.#mayFollow(last, held))) continue
+          // Other work since it was handed out may have delayed it.
+          if (!mayStart(held as HeldKey<unknown>)) continue
+          const run = new HandlerRun<T>(this.#core, this.#options, held, this.#owner)
+          this.#runs.add(run)
+          await run.run()
+          const turn = this.#loopWatch.handedBack()
+          this.#runs.delete(run)
+          this.#checkIdle()
+          if (turn !== undefined) await turn
+          continue
+        }
+      } catch (error) {
+        if (!this.#group.isStopping) throw error
       } finally {
         tally.active -= 1
       }
@@ -223,37 +244,16 @@ class QueueWorker<T> implements Worker {
     }
   }
 
-  /** Takes a key and runs the handler for it; false if the queue has ended. */
-  async #runNext(): Promise<boolean> {
-    const getting = this.#queue.getFor(this.#group)
-    this.#checkIdle()
-    let held: HeldKey<T> | undefined
-    try {
-      held = await getting
-    } catch (error) {
-      if (this.#group.isStopping) return true
-      throw error
-    }
-    if (held === undefined) return false
-    // The key was added again, and came before the acknowledgement of its last run.
-    const last = this.#tally.finishing.get(held.key)
-    if (last !== undefined) await last.acknowledgement()
-    // Other work since it was handed out may have delayed it.
-    if (!mayStart(held as HeldKey<unknown>)) return true
-    // The wait ends with a stop, too, which would not abort a handler that begins now.
-    if (last !== undefined && this.#group.isStopping) {
-      void giveBack(held as HeldKey<unknown>)
-      return true
-    }
-    const run = new HandlerRun<T>(this.#core, this.#options, held, this.#owner)
-    this.#runs.add(run)
-    await run.run()
-    this.#loopWatch.look()
-    this.#runs.delete(run)
-    this.#checkIdle()
-    const turn = this.#loopWatch.breathe()
-    if (turn !== undefined) await turn
-    return true
+  /**
+   * Waits for the acknowledgement of the last run of a key, which was added again and came before it;
+   * whether its next run may begin. The wait ends with a stop or a close, too, which would not abort a
+   * handler that begins then.
+   */
+  async #mayFollow(last: UnacknowledgedRun, held: HeldKey<T>): Promise<boolean> {
+    await last.acknowledgement()
+    if (!(this.#group.isStopping || this.#isClosing())) return true
+    void giveBack(held as HeldKey<unknown>)
+    return false
   }
 
   /**
@@ -266,18 +266,6 @@ class QueueWorker<T> implements Worker {
     return active + finishing.size < slots + this.#core.claims.beyondSlotsMax
   }
 
-  #nextAcknowledgement(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#onAcknowledgement.push(resolve)
-    })
-  }
-
-  #wakeLoops(): void {
-    const waiting = this.#onAcknowledgement
-    this.#onAcknowledgement = []
-    for (const resolve of waiting) resolve()
-  }
-
   #onFinishing(run: UnacknowledgedRun): void {
     this.#finishing.add(run as HandlerRun<T>)
     this.#tally.finishing.set(run.key, run)
@@ -288,7 +276,7 @@ class QueueWorker<T> implements Worker {
     const { finishing } = this.#tally
     this.#finishing.delete(run as HandlerRun<T>)
     if (finishing.get(run.key) === run) finishing.delete(run.key)
-    if (this.#onAcknowledgement.length > 0) this.#wakeLoops()
+    this.#tally.wakeLoops()
     claims.onAcknowledged()
     this.#checkIdle()
   }
@@ -297,8 +285,12 @@ class QueueWorker<T> implements Worker {
    * Whether the queue, which has ended, will have no more keys: none is held that could come back.
    */
   #hasNoMore(): boolean {
-    const { helds, phase } = this.#core
-    return phase === 'closed' || phase === 'closing' || helds.size === 0
+    return this.#isClosing() || this.#core.helds.size === 0
+  }
+
+  #isClosing(): boolean {
+    const { phase } = this.#core
+    return phase === 'closing' || phase === 'closed'
   }
 
   async stop(options: StopOptions = {}): Promise<void> {
@@ -334,7 +326,7 @@ class QueueWorker<T> implements Worker {
   #dismiss(): void {
     this.#group.isStopping = true
     this.#core.dismiss(this.#group)
-    this.#wakeLoops()
+    this.#tally.wakeLoops()
   }
 
   #closing(): SluiceError {
@@ -397,10 +389,14 @@ class QueueWorker<T> implements Worker {
   }
 
   async #isIdle(): Promise<boolean> {
-    const { backend } = this.#core
-    if (!(await backend.isDrained(await backend.now()))) return false
-    // A key that was handed out just now has not begun to run.
-    await new Promise<void>(nextTurn)
+    const { backend, inspection } = this.#core
+    do {
+      // A key whose item is being checked is neither due nor running.
+      await inspection?.answered()
+      if (!(await backend.isDrained(await backend.now()))) return false
+      // A key that was handed out just now has not begun to run.
+      await new Promise<void>(nextTurn)
+    } while (inspection?.isBusy === true)
     return !this.#isBusy() && !this.#mustCheckAgain
   }
 

@@ -8,6 +8,7 @@ import {
   SluiceError,
   type Timer,
 } from '@sluice/core'
+import type { FinishReceiver } from '../core/backend.ts'
 import type { QueueCore } from '../core/queue-core.ts'
 import { type EndOfRun, failedRun } from '../driver/remarks.ts'
 import { isTransient } from '../driver/retryable.ts'
@@ -80,7 +81,7 @@ export interface RunOwner {
  * to is abandoned: its lease is not renewed any more and expires. Where there is no lease, the key
  * is given back when the handler ends at last.
  */
-export class HandlerRun<T> implements UnacknowledgedRun {
+export class HandlerRun<T> implements UnacknowledgedRun, FinishReceiver {
   readonly #core: QueueCore
   readonly #tally: WorkTally
   readonly #options: CheckedWorkerOptions<T>
@@ -98,7 +99,7 @@ export class HandlerRun<T> implements UnacknowledgedRun {
   /** The result, as far as it is known: a handler that never ends has failed. */
   #result: RunResult['result'] = 'error'
   #error: unknown
-  /** How the key is given back; undefined for a run that went well and does not come back. */
+  /** How the key is given back; undefined until that is decided. */
   #finish: Finish | undefined
   #isUnacknowledged = false
   #isGivenUp = false
@@ -319,45 +320,53 @@ export class HandlerRun<T> implements UnacknowledgedRun {
 
   /** Hands over the finish. From now on an abort changes nothing. */
   #handOver(): void {
-    const held = this.#held
+    const held = this.#held as HeldKey<unknown>
     held.noteReturned()
-    const answer = this.#send()
-    // A driver in this process has answered.
-    if (held.phase === 'finished') return
+    const { direct } = this.#core
+    if (direct !== undefined && this.#finish === undefined) {
+      held.doneDirect(direct, true)
+      return
+    }
     this.#isUnacknowledged = true
-    this.#owner.onFinishing(this)
-    void this.#awaitAcknowledgement(answer)
+    this.#finish ??= held.doneFinish(true, undefined)
+    this.#core.finishFor(held, this.#finish, this)
+    // A driver in this process has answered.
+    if (held.phase !== 'finished') this.#owner.onFinishing(this)
   }
 
-  #send(): Promise<FinishOutcome> {
-    const held = this.#held as HeldKey<unknown>
-    if (this.#finish === undefined) return held.finishDone(true)
-    return this.#core.finish(held, this.#finish)
+  finished(outcome: FinishOutcome): void {
+    if (outcome === 'lost' && this.#core.phase !== 'closed') this.#tally.lostFinishes += 1
+    this.#acknowledged()
+  }
+
+  finishFailed(error: unknown): void {
+    void this.#repeatFinish(error)
   }
 
   /**
-   * Awaits the acknowledgement of the finish, and repeats it: the work is done, only the finish has
-   * to reach the store.
+   * Repeats a finish until it is acknowledged: the work is done, only that has to reach the store.
    */
-  async #awaitAcknowledgement(first: Promise<FinishOutcome>): Promise<void> {
+  async #repeatFinish(firstError: unknown): Promise<void> {
     const { calls } = this.#core
-    const send = (): Promise<FinishOutcome> => this.#send()
+    const send = (): Promise<FinishOutcome> =>
+      this.#core.finish(this.#held as HeldKey<unknown>, this.#finish as Finish)
+    let error = firstError
     let isReported = false
-    for (let answer = first; ; answer = Promise.resolve(calls.attempt(send))) {
-      try {
-        if ((await answer) === 'lost' && this.#core.phase !== 'closed')
-          this.#tally.lostFinishes += 1
-        break
-      } catch (error) {
-        // Named in the error of the stop or close that gave it up.
-        if (this.#isGivenUp || this.#core.phase === 'closed') break
-        if (!isReported) this.#report(error)
-        isReported = true
-        // Also after the local deadline: the token guards the key, which may still be held under it.
-        if (isTransient(error)) continue
+    // A finish that is given up is named in the error of the stop or close that did so.
+    while (!this.#isGivenUp && this.#core.phase !== 'closed') {
+      if (!isReported) this.#report(error)
+      isReported = true
+      // Also after the local deadline: the token guards the key, which may still be held under it.
+      if (!isTransient(error)) {
         // Perhaps not given back: the lease must expire, so that it is not renewed.
         this.giveUp()
-        break
+        return
+      }
+      try {
+        this.finished(await calls.attempt(send))
+        return
+      } catch (failure) {
+        error = failure
       }
     }
     this.#acknowledged()

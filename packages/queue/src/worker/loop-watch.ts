@@ -52,17 +52,17 @@ export class LoopWatch {
 
   #start(): Ticker {
     return systemClock.startTicker(this.#periodMs, () => {
-      this.look()
-      this.#tickedAt = systemClock.monotonicMs()
-      this.#turnAt = this.#tickedAt
+      const now = systemClock.monotonicMs()
+      this.#look(now)
+      this.#tickedAt = now
+      this.#turnAt = now
     })
   }
 
   /** Checks whether the loop has stood still, and reports it if so. */
-  look(): void {
+  #look(now: number): void {
     if (this.#ticker === undefined) return
-    const { clock, blockedMs } = this.#options
-    const now = clock.monotonicMs()
+    const { blockedMs } = this.#options
     const lateMs = now - this.#tickedAt - this.#periodMs
     if (lateMs <= blockedMs) return
     // Reported once, whatever the number of watches.
@@ -95,11 +95,14 @@ export class LoopWatch {
   }
 
   /**
-   * A turn of the event loop for others, if it is time for one: handlers that never wait for
-   * anything would otherwise keep timers, sockets and renewals waiting until the queue is empty.
+   * A handler hands back control. Returns a turn of the event loop for others, if it is time for one:
+   * handlers that never wait for anything would otherwise keep timers, sockets and renewals waiting
+   * until the queue is empty.
    */
-  breathe(): Promise<void> | undefined {
-    if (this.#options.clock.monotonicMs() - this.#turnAt < turnMsMax) return undefined
+  handedBack(): Promise<void> | undefined {
+    const now = this.#options.clock.monotonicMs()
+    this.#look(now)
+    if (now - this.#turnAt < turnMsMax) return undefined
     this.#turn ??= new Promise((resolve) => {
       nextTurn(() => {
         this.#turn = undefined

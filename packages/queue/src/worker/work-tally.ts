@@ -94,6 +94,7 @@ export class WorkTally {
   slots = 0
   /** Runs that the store has not acknowledged, by their keys. */
   readonly finishing: Map<string, UnacknowledgedRun> = new Map()
+  #onAcknowledgement: (() => void)[] = []
   /** How many finishes came too late: the lease was lost before. */
   lostFinishes = 0
   /** The worker of this process is registered with the store, as far as is known. */
@@ -123,6 +124,24 @@ export class WorkTally {
 
   end(worker: RunningWorker): void {
     if (this.#workers.delete(worker)) this.slots -= worker.concurrency
+  }
+
+  /**
+   * Resolves when the store has acknowledged the finish of a run of any worker: they share the room
+   * for such finishes, so that a loop may wait for those of another worker only.
+   */
+  nextAcknowledgement(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onAcknowledgement.push(resolve)
+    })
+  }
+
+  /** Lets every loop that waits for an acknowledgement look again. */
+  wakeLoops(): void {
+    if (this.#onAcknowledgement.length === 0) return
+    const waiting = this.#onAcknowledgement
+    this.#onAcknowledgement = []
+    for (const resolve of waiting) resolve()
   }
 
   /** A handler begins to run a key that was ready since `readyAt`. */

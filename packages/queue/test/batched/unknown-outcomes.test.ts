@@ -309,6 +309,23 @@ describe('3 Store trouble: a store that does not answer', () => {
     expect(Object.keys(await scene.states()).sort()).toEqual(['a', 'c', 'open'])
   })
 
+  test('adds that travelled as one share the doubt, if the repetition fails', async ({
+    onTestFinished,
+  }) => {
+    const time = fakeRealTime(onTestFinished)
+    const scene = new Scene(late)
+    const queue = scene.queue()
+    await queue.add('open')
+    scene.late.after = errors('add', unknown, new SluiceError('ERR_STORE', 'for good'))
+    const adds = [seen(queue.add('a')), seen(queue.add('a'))]
+    await scene.quiet()
+    await time.pass(2_000)
+    expect(adds.map(({ error }) => error)).toMatchObject([
+      { code: 'ERR_UNKNOWN_OUTCOME' },
+      { code: 'ERR_UNKNOWN_OUTCOME' },
+    ])
+  })
+
   test('each call has its own timeoutMs, also if it shares a step with a younger one', async ({
     onTestFinished,
   }) => {

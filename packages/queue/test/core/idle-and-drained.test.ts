@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { createWorker } from '../../src/index.ts'
-import { Scene, seen, setups, take } from '../support/setups.ts'
+import { createWorker, type SchemaResult, type StandardSchema } from '../../src/index.ts'
+import { nextTurn } from '../support/late-driver.ts'
+import { late, Scene, seen, setups, take, unleased } from '../support/setups.ts'
 
 // The "now" in an answer is a moment later than the call: time moves in between.
 
@@ -59,5 +60,56 @@ test.each(setups)(
     await worker.runUntilIdle()
     expect(ran).toEqual(['a', 'b', 'c'])
     scene.clock.now = now
+  },
+)
+
+test.each(setups)(
+  'runUntilIdle runs a key whose item is still being checked ($way)',
+  async (setup) => {
+    const scene = new Scene(setup)
+    const answer = Promise.withResolvers<SchemaResult<string>>()
+    const schema: StandardSchema<string> = {
+      '~standard': { version: 1, vendor: 'test', validate: () => answer.promise },
+    }
+    const unchecked = scene.queue()
+    await unchecked.add('a')
+    const ran: string[] = []
+    const worker = createWorker({
+      queue: scene.queue({ schema }),
+      handler: (item) => {
+        ran.push(item)
+      },
+    })
+    const idle = seen(worker.runUntilIdle())
+    await scene.quiet()
+    expect([idle.state, ran]).toEqual(['waiting', []])
+    answer.resolve({ value: 'a' })
+    await scene.quiet()
+    expect([idle.state, ran]).toEqual(['resolved', ['a']])
+  },
+)
+
+test.each([late, unleased])(
+  'runUntilIdle ends though another process took the key that was due ($way)',
+  async (setup) => {
+    const scene = new Scene(setup)
+    const { inner } = scene
+    // This process is not woken, so that it looks before it claims.
+    Object.assign(scene.late, { watch: undefined })
+    const worker = createWorker({ queue: scene.queue(), handler: () => undefined })
+    await scene.quiet()
+    const ask = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
+    await inner.add('q', [ask], { dedupe: 'client-go', failuresExpireMs: 1_000 })
+    scene.late.before = async ({ verb }) => {
+      await nextTurn()
+      if (verb !== 'claim') return
+      await inner.claim('q', { limit: 1, holder: 'other', claimId: 'other', leaseMs: Infinity })
+    }
+    const idle = seen(worker.runUntilIdle())
+    await scene.quiet()
+    expect([idle.state, (await scene.row('a'))?.state]).toEqual(['waiting', 'ready'])
+    await scene.clock.step(10_000)
+    await scene.clock.step(10_000)
+    expect([idle.state, (await scene.row('a'))?.holder]).toEqual(['resolved', 'other'])
   },
 )

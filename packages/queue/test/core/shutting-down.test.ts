@@ -1,7 +1,7 @@
 import { fakeClock } from '@sluice/core/testing'
 import { memoryDriver } from '@sluice/memory'
 import { describe, expect, test } from 'vitest'
-import { createQueue } from '../../src/index.ts'
+import { createQueue, createWorker } from '../../src/index.ts'
 import { refusal } from '../support/refusal.ts'
 import { drainKeys, holding, Scene, seen, setups, take } from '../support/setups.ts'
 
@@ -211,3 +211,18 @@ test('a get ends at once also while its queue rests because other processes have
   expect(await got).toBeUndefined()
   await queue.close()
 })
+
+test.each(setups)(
+  'a worker of a shut down queue that waits for a key of another holder can be stopped ($way)',
+  async (setup) => {
+    const { scene, queue, held } = await holding(setup)
+    const worker = createWorker({ queue, handler: () => undefined })
+    void queue.shutDown()
+    await scene.quiet()
+    const stopping = seen(worker.stop())
+    const stopped = seen(worker.stopped)
+    await scene.quiet()
+    expect([stopping.state, stopped.state]).toEqual(['resolved', 'resolved'])
+    await held.done()
+  },
+)

@@ -27,4 +27,9 @@ describe('2 Held: one that is collected unfinished', { timeout: 30_000 }, () => 
       expect(lines).toEqual(['kept false', 'idle', 'idle', 'idle'])
     },
   )
+
+  test.each(['direct', 'batched'])('is reported by the close only, over %s', async (way) => {
+    const { lines } = await run('dropping', way, 'after a close')
+    expect(lines).toEqual(['ERR_CLOSING true', 'lost'])
+  })
 })

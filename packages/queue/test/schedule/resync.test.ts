@@ -159,3 +159,29 @@ test.each([
   const options = { queue, list: () => ['a'], everyMs: 1, ...wrong }
   expect(() => resync(options as unknown as ResyncOptions<string>)).toThrow(message)
 })
+
+test.each(['goes on', 'fails'])(
+  'an add that fails while the list is still being read is an error of the pass: the list %s',
+  async (end) => {
+    const { clock } = setUp()
+    const reading = Promise.withResolvers<void>()
+    const errors: unknown[] = []
+    const syncing = resync({
+      queue: { addAfter: () => Promise.reject(new Error('no add')) },
+      async *list() {
+        yield 'a'
+        await reading.promise
+        if (end === 'fails') throw new Error('no list')
+      },
+      everyMs: hour,
+      clock,
+      onError: (error) => errors.push(error),
+    })
+    // A rejection that nothing handles within a turn ends a process.
+    await new Promise((resolve) => setImmediate(resolve))
+    reading.resolve()
+    const expected = end === 'fails' ? 'no list' : 'no add'
+    await vi.waitFor(() => expect(errors).toEqual([new Error(expected)]))
+    await syncing.stop()
+  },
+)

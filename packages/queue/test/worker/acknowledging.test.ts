@@ -2,6 +2,7 @@ import { SluiceError } from '@sluice/core'
 import { describe, expect, test } from 'vitest'
 import { createWorker } from '../../src/index.ts'
 import { nextTurn } from '../support/late-driver.ts'
+import { fakeRealTime } from '../support/real-time.ts'
 import { late, Scene, seen, unleased } from '../support/setups.ts'
 
 const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
@@ -135,6 +136,89 @@ describe.each([late, unleased])('a run whose finish is under way, over $way', (s
     await scene.quiet()
     expect([stopping.state, runs]).toEqual(['resolved', 1])
     expect((await scene.row('a'))?.state).toBe('ready')
+  })
+
+  test('that a close gives up does not let the next run of its key begin', async ({
+    onTestFinished,
+  }) => {
+    const time = fakeRealTime(onTestFinished)
+    const scene = new Scene(setup)
+    const queue = scene.queue({ prefetch: 3 })
+    scene.forget(queue)
+    await queue.add('a')
+    let runs = 0
+    const answers = Promise.withResolvers<void>()
+    scene.late.after = async ({ verb }) => {
+      if (verb !== 'finish') return
+      scene.late.inFlight -= 1
+      await answers.promise
+      scene.late.inFlight += 1
+    }
+    const worker = createWorker({
+      queue,
+      concurrency: 2,
+      handler: async () => {
+        runs += 1
+        await queue.add('a')
+      },
+    })
+    await scene.quiet()
+    expect((await scene.row('a'))?.state).toBe('processing')
+    const closing = seen(queue.close())
+    for (let step = 0; step < 5; step += 1) {
+      await time.pass(1_000)
+      await scene.clock.step(1_000)
+    }
+    expect(scene.takeErrors()).toEqual(['ERR_CLOSING'])
+    answers.resolve()
+    await scene.quiet()
+    expect([closing.state, runs]).toEqual(['resolved', 1])
+    await worker.stop()
+  })
+
+  test('makes room for every worker of its queue', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue({ prefetch: 0 })
+    const ends = new Map<string, () => void>()
+    const started: string[] = []
+    const work = (concurrency: number, name: string) =>
+      createWorker({
+        queue,
+        concurrency,
+        handler: (item) => {
+          started.push(`${name} ${item}`)
+          return new Promise<void>((resolve) => ends.set(item, resolve))
+        },
+      })
+    const end = async (...items: string[]): Promise<void> => {
+      for (const item of items) ends.get(item)?.()
+      await scene.quiet()
+    }
+    const large = work(3, 'large')
+    await queue.addMany(['a', 'b', 'c'])
+    await scene.quiet()
+    const small = work(1, 'small')
+    await queue.addMany(['d', 'e', 'f', 'g'])
+    await scene.quiet()
+    scene.late.hold('finish')
+    await end('a')
+    await end('b', 'd')
+    // The finish of `a` is acknowledged, and those of `b` and `d` are sent together.
+    scene.late.letGo('finish')
+    scene.late.hold('finish')
+    await scene.quiet()
+    await end('c', 'e')
+    // The large worker has three loops for the room of two finishes.
+    scene.late.letGo('finish')
+    await scene.quiet()
+    await end('f', 'g')
+    const stopping = large.stop()
+    await queue.add('h')
+    await scene.quiet()
+    expect(started.slice(-1)).toEqual(['small h'])
+    await end('h')
+    await small.runUntilIdle()
+    await stopping
   })
 
   test('is not aborted, and finished once, though its lease was lost', async () => {

@@ -1,7 +1,7 @@
 import { type FailedRun, type HistoryStep, SluiceError, type WorkCounts } from '@sluice/core'
 import { describe, expect, test } from 'vitest'
 import { createWorker, exponential } from '../../src/index.ts'
-import { late, Scene, setups } from '../support/setups.ts'
+import { late, Scene, setups, unleased } from '../support/setups.ts'
 
 function coded(code: string, message = 'no'): Error {
   return Object.assign(new Error(message), { code })
@@ -189,3 +189,34 @@ describe('a record that does not arrive', () => {
     scene.takeErrors()
   })
 })
+
+test.each([late, unleased])(
+  'a worker that stops before its first record was added leaves no rest untold, over $way',
+  async (setup) => {
+    const scene = new Scene(setup)
+    const { late: store } = scene
+    const { tick } = store
+    const mayAdd = Promise.withResolvers<void>()
+    let isAdding = false
+    store.tick = async (queue, request) => {
+      if (request.record === undefined) return await tick(queue, request)
+      if (isAdding) {
+        return { ...(await tick(queue, { ...request, record: undefined })), recorded: false }
+      }
+      isAdding = true
+      await mayAdd.promise
+      const reply = await tick(queue, request)
+      isAdding = false
+      return reply
+    }
+    const queue = scene.queue()
+    const worker = createWorker({ queue, handler: () => undefined })
+    await queue.add('k')
+    await scene.quiet()
+    await worker.stop()
+    await scene.quiet()
+    mayAdd.resolve()
+    await scene.quiet()
+    expect(sums((await queue.inspect.history()).steps)).toMatchObject({ started: 1, done: 1 })
+  },
+)
