@@ -1,8 +1,11 @@
-import { afterAll, beforeAll } from 'vitest'
+import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import { type PostgresServer, startPostgres } from './postgres-server.ts'
 import type { StoreKind } from './stores.ts'
 
-/** Postgres as one more kind of store, on a server that runs while the tests of the file do. */
+/**
+ * Postgres as one more kind of store, on a server that runs while the tests of the file do. Stores of
+ * later tests reuse the schemas of earlier ones.
+ */
 export function postgresKind(): StoreKind {
   let server: PostgresServer | undefined
   beforeAll(async () => {
@@ -15,7 +18,9 @@ export function postgresKind(): StoreKind {
     name: 'postgres',
     make() {
       if (server === undefined) throw new Error('the server is not up yet')
-      return server.driver()
+      const { driver, dispose } = server.create()
+      onTestFinished(async () => await dispose?.())
+      return driver
     },
   }
 }

@@ -1,4 +1,4 @@
-import type { CreateSubject } from '@sluice/conformance'
+import type { Subject } from '@sluice/conformance'
 import type { Driver } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { postgresDriver } from '@sluice/postgres'
@@ -11,7 +11,7 @@ export interface PostgresServer {
   /** A driver on an empty schema of its own, which stays until the server is stopped. */
   driver(): Driver
   /** Makes drivers, each subject in a schema of its own. */
-  readonly create: CreateSubject
+  create(): Subject
   stop(): Promise<void>
 }
 
@@ -41,11 +41,7 @@ export async function startPostgres(): Promise<PostgresServer> {
 }
 
 /** A subject in a schema that is emptied after it, and goes back to those that are free. */
-function subjectIn(
-  pool: pg.Pool,
-  schema: string,
-  free: string[],
-): Awaited<ReturnType<CreateSubject>> {
+function subjectIn(pool: pg.Pool, schema: string, free: string[]): Subject {
   const make = () => postgresDriver({ pool, schema, onWarning() {} })
   return {
     driver: make(),
@@ -63,7 +59,8 @@ function subjectIn(
     },
     async dispose() {
       const tables = ['keys', 'queues', 'buckets', 'workers', 'history', 'failed_runs']
-      await pool.query(tables.map((table) => `delete from ${schema}.${table}`).join('; '))
+      const emptied = tables.map((table) => `delete from ${schema}.${table}`)
+      await pool.query([...emptied, `select setval('${schema}.ahead', 0, false)`].join('; '))
       free.push(schema)
     },
   }

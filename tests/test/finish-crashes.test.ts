@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import pg from 'pg'
 import { createQueue, createWorker } from 'sluice'
-import { afterAll, beforeAll, describe, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { emptyFile } from '../support/empty-file.ts'
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts'
 import { driverAt } from '../support/store-address.ts'
@@ -26,11 +27,31 @@ function killed(address: string, point: string): Promise<string[]> {
 }
 
 let server: PostgresServer
+let observer: pg.Client
 
 beforeAll(async () => {
   server = await startPostgres()
+  observer = new pg.Client({ connectionString: server.url })
+  await observer.connect()
+  await observer.query(`create role dying superuser login password 'secret'`)
 }, 60_000)
-afterAll(() => server.stop())
+afterAll(async () => {
+  await observer.query('drop role dying')
+  await observer.end()
+  await server.stop()
+})
+
+/** The address at which the process that is killed connects: as a role of its own. */
+function addressOfDying(): string {
+  const url = new URL(server.url)
+  url.username = 'dying'
+  url.password = 'secret'
+  return url.href
+}
+
+async function connectionsOfDying(): Promise<number | null> {
+  return (await observer.query(`select from pg_stat_activity where usename = 'dying'`)).rowCount
+}
 
 describe.for(['sqlite', 'postgres'] as const)('%s', (store) => {
   test.for(points)('kill -9 with the finish %s', { timeout: 30_000 }, async (point) => {
@@ -38,7 +59,9 @@ describe.for(['sqlite', 'postgres'] as const)('%s', (store) => {
     const queue = createQueue<string>({ name: 'orders', driver: driverAt(address), leaseMs: 300 })
     const keys = ['a', 'b']
     await queue.addMany(keys)
-    const ranThere = await killed(address, point)
+    const ranThere = await killed(store === 'sqlite' ? address : addressOfDying(), point)
+    // The server carries out what a process has sent, even after the process is gone.
+    await expect.poll(connectionsOfDying).toBe(0)
     const held = await queue.inspect.list({ state: 'processing' })
     const left = held.keys.map(({ key }) => key)
     const ranHere: string[] = []

@@ -21,13 +21,55 @@ export const foundByTestsOfWorkers: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/worker/create-worker.ts',
-        find: 'if (!mayStart(held as HeldKey<unknown>)) return true',
+        find: 'if (!mayStart(held as HeldKey<unknown>)) continue',
         replace: '',
       },
     ],
     finder: {
       file: 'packages/queue/test/held/late-hand-outs.test.ts',
       title: 'a handler is not called for a key that was handed over before it',
+    },
+  },
+  {
+    name: 'a queue that is closing hands out keys that were claimed ahead',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/claim-loop.ts',
+        find: "if (this.#core.phase !== 'open') return undefined",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/batched/prefetching.test.ts',
+      title: 'a close hands out no key that was claimed ahead',
+    },
+  },
+  {
+    name: 'the last record of a worker is sent while another one is under way',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/batched-backend.ts',
+        find: 'await this.#nextDue.registered()',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/history.test.ts',
+      title: 'a worker that stops before its first record was added',
+    },
+  },
+  {
+    name: 'a handler begins after a close that gave up the last run of its key',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/create-worker.ts',
+        find: '(this.#group.isStopping || this.#isClosing())',
+        replace: 'this.#group.isStopping',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/acknowledging.test.ts',
+      title: 'that a close gives up does not let the next run of its key begin',
     },
   },
   {
@@ -49,8 +91,8 @@ export const foundByTestsOfWorkers: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/worker/handler-run.ts',
-        find: 'if (isTransient(error)) continue',
-        replace: 'if (isTransient(error) && !this.#held.isLost) continue',
+        find: 'if (!isTransient(error)) {',
+        replace: 'if (!isTransient(error) || this.#held.isLost) {',
       },
     ],
     finder: {
@@ -134,7 +176,7 @@ export const foundByTestsOfWorkers: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/worker/create-worker.ts',
-        find: 'if (last !== undefined) await last.acknowledgement()',
+        find: 'await last.acknowledgement()',
         replace: '',
       },
     ],
@@ -162,7 +204,7 @@ export const foundByTestsOfWorkers: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/worker/create-worker.ts',
-        find: 'while (this.#finishing.size > 0) await this.#nextAcknowledgement()',
+        find: 'while (this.#finishing.size > 0) await this.#tally.nextAcknowledgement()',
         replace: '',
       },
     ],

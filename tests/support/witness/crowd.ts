@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setImmediate as nextTurn } from 'node:timers/promises' // real time: other processes
+import { setImmediate as nextTurn, setTimeout } from 'node:timers/promises' // real time: other processes
 import { type Line, type Record, readRecord } from './record.ts'
 
 const program = new URL('../programs/witnessed-process.ts', import.meta.url).pathname
@@ -30,6 +30,10 @@ function isAdding({ path }: Member): boolean {
   if (!existsSync(path)) return false
   const line = readFileSync(path, 'utf8').trimEnd().split('\n').at(-1) ?? ''
   return line.includes('"what":"sent"')
+}
+
+function hasAdded(path: string): boolean {
+  return existsSync(path) && readFileSync(path, 'utf8').includes('"what":"acknowledged"')
 }
 
 /** Processes that work on one store, and what can be done to them. */
@@ -79,6 +83,14 @@ export class Crowd {
     void ended.then((code) => {
       if (this.#members.includes(member)) this.deaths.push(`${name} ended with ${code}`)
     })
+  }
+
+  /** Waits until the store has acknowledged an add of every process. */
+  async atWork(): Promise<void> {
+    for (const { path } of this.#members) {
+      // real time: another process starts.
+      while (this.deaths.length === 0 && !hasAdded(path)) await setTimeout(20)
+    }
   }
 
   /** Sets the wall clock of all processes. */

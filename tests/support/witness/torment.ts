@@ -129,8 +129,7 @@ async function run(
     met[what] = (met[what] ?? 0) + count
   }
   try {
-    // Until the processes are at work.
-    await passes(2_500)
+    await crowd.atWork()
     const names = Object.keys(faults).filter(
       (name) => only?.some((part) => name.includes(part)) ?? true,
     )

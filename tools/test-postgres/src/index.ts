@@ -32,6 +32,9 @@ export interface PostgresServerOptions {
 /** The usual settings. Commits do not wait for the disk; after a crash of the server only, no data is lost. */
 const usual = ['fsync=off', 'unix_socket_directories=']
 
+/** How the data of a server is made. */
+const initdbFlags = ['--no-sync', '--set=scram_iterations=1', '--encoding=UTF8', '--locale=C']
+
 /** Starts a server with a new data directory on a free port. */
 export async function startPostgres(options: PostgresServerOptions = {}): Promise<PostgresServer> {
   const { settings = [], onLog = () => {} } = options
@@ -44,12 +47,12 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
     password: 'secret',
     persistent: true,
     createPostgresUser: userInfo().uid === 0,
-    initdbFlags: ['--no-sync', '--set=scram_iterations=1', '--encoding=UTF8', '--locale=C'],
+    initdbFlags,
     postgresFlags: [...usual, ...settings].flatMap((setting) => ['-c', setting]),
     onLog,
     onError() {},
   })
-  await fillDataFolder(databaseDir, () => server.initialise())
+  await fillDataFolder(databaseDir, initdbFlags, () => server.initialise())
   await server.start()
   return {
     url: `postgres://postgres:secret@127.0.0.1:${port}/postgres`,

@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict'
-import { type Claim, emptyKeyState, never, SluiceError, type WorkerInfo } from '@sluice/core'
+import {
+  type AskReply,
+  type Claim,
+  emptyKeyState,
+  type Failure,
+  never,
+  SluiceError,
+  type WorkerInfo,
+} from '@sluice/core'
 import { transferRow } from '@sluice/core/driver'
 import type { Case } from '../../case.ts'
 import {
@@ -11,6 +19,7 @@ import {
   manyKeys,
 } from '../../scene/many-keys.ts'
 import type { Scene } from '../../scene/scene.ts'
+import { succeeded } from '../../scene/scene-parts.ts'
 import { allWake, noneWakes } from '../../scene/wakes.ts'
 
 /** Several drivers on the store of `s`, and `s` itself. */
@@ -20,16 +29,33 @@ export async function openDrivers(s: Scene, count: number): Promise<readonly Sce
   return scenes
 }
 
-/** Adds keys again while another driver has locked one of them, as a queue does. */
+/** Adds keys again while another driver has locked them, all or some, as a queue does. */
 async function addStubbornly(scene: Scene, keys: readonly string[]): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
+  let left = keys
+  for (let attempt = 1; left.length > 0; attempt += 1) {
+    const isLast = attempt === 20
     try {
-      await scene.addAll(keys)
-      return
+      const asks = left.map((key) => scene.ask(key))
+      const replies = await scene.driver.add(scene.queue, asks, scene.options())
+      assert.equal(replies.length, left.length, 'one answer for each ask')
+      left = left.filter((_, at) => {
+        const reply = replies[at] as AskReply | Failure
+        if (!isLast && isFailure(reply) && isBusy(reply.error)) return true
+        succeeded(reply)
+        return false
+      })
     } catch (error) {
-      if (attempt === 20 || !SluiceError.is(error, 'ERR_STORE_BUSY')) throw error
+      if (isLast || !isBusy(error)) throw error
     }
   }
+}
+
+function isFailure(reply: AskReply | Failure): reply is Failure {
+  return reply.outcome === 'failed'
+}
+
+function isBusy(error: unknown): boolean {
+  return SluiceError.is(error, 'ERR_STORE_BUSY')
 }
 
 /** Lets all drivers claim concurrently until no key is left. */
