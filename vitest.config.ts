@@ -57,15 +57,15 @@ const longest = [
 ]
 
 /**
- * Long files first, so that no worker is left with one at the end; the projects that share processes
- * last. By default the projects come in the order of their names.
+ * Long files first, so that no worker is left with one at the end; of the others, the projects that share
+ * processes last. By default the projects come in the order of their names.
  */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId, project }: TestSpecification): number => {
-      if (!project.config.isolate) return longest.length + 1
       const found = longest.findIndex((part) => moduleId.includes(part))
-      return found === -1 ? longest.length : found
+      if (found !== -1) return found
+      return project.config.isolate ? longest.length : longest.length + 1
     }
     const sorted = await super.sort(files)
     return sorted.sort((a, b) => rank(a) - rank(b))
@@ -84,9 +84,8 @@ function foldersOf(parent: string): string[] {
  * most of these files. Nothing of a file may stay behind in modules, in `process` or in globals.
  */
 const sharing = new Set([
-  ...['backoff', 'cli', 'conformance', 'core', 'limiters', 'metrics', 'queue'].map(
-    (name) => `packages/${name}`,
-  ),
+  ...['backoff', 'cli', 'conformance', 'core', 'dashboard'].map((name) => `packages/${name}`),
+  ...['limiters', 'metrics', 'queue', 'redis', 'sqlite'].map((name) => `packages/${name}`),
   ...['embed-sql', 'needs'].map((name) => `tools/${name}`),
   'scripts',
 ])
