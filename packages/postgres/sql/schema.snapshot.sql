@@ -946,7 +946,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION find_locked_keys_1e62c076(in_queue text, in_keys text[], in_create boolean)
+CREATE OR REPLACE FUNCTION find_locked_keys_15c580b9(in_queue text, in_keys text[], in_create boolean)
  RETURNS SETOF text
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -964,9 +964,23 @@ declare
   this_queue bigint := queue_number_6461402f(in_queue);
   free text[]; seen text[]; one text;
 begin
-  free := array(select x.key from unnest(in_keys) as i(key) cross join lateral (
-    select k.key from keys k where k.queue_id = this_queue and k.key = i.key
-    for update skip locked) x);
+  begin
+    free := array(select x.key from unnest(in_keys) as i(key) cross join lateral (
+      select k.key from keys k where k.queue_id = this_queue and k.key = i.key
+      for update skip locked) x);
+  exception
+    when lock_not_available then
+      free := '{}';
+      foreach one in array in_keys loop
+        begin
+          perform from keys k where k.queue_id = this_queue and k.key = one
+          for update skip locked;
+          if found then free := free || one; end if;
+        exception
+          when lock_not_available then null;
+        end;
+      end loop;
+  end;
   seen := array(select x.key from unnest(in_keys) as i(key) cross join lateral (
     select k.key from keys k where k.queue_id = this_queue and k.key = i.key offset 0) x);
   return query select u.key from unnest(seen) as u(key) where u.key <> all (free);

@@ -989,8 +989,8 @@ end
 $body$;`,
   },
   {
-    name: 'find_locked_keys_1e62c076',
-    sql: `create or replace function sluice.find_locked_keys_1e62c076(in_queue text, in_keys text[], in_create boolean)
+    name: 'find_locked_keys_15c580b9',
+    sql: `create or replace function sluice.find_locked_keys_15c580b9(in_queue text, in_keys text[], in_create boolean)
 returns setof text language plpgsql
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -1007,9 +1007,23 @@ declare
   this_queue bigint := sluice.queue_number_6461402f(in_queue);
   free text[]; seen text[]; one text;
 begin
-  free := array(select x.key from unnest(in_keys) as i(key) cross join lateral (
-    select k.key from sluice.keys k where k.queue_id = this_queue and k.key = i.key
-    for update skip locked) x);
+  begin
+    free := array(select x.key from unnest(in_keys) as i(key) cross join lateral (
+      select k.key from sluice.keys k where k.queue_id = this_queue and k.key = i.key
+      for update skip locked) x);
+  exception
+    when lock_not_available then
+      free := '{}';
+      foreach one in array in_keys loop
+        begin
+          perform from sluice.keys k where k.queue_id = this_queue and k.key = one
+          for update skip locked;
+          if found then free := free || one; end if;
+        exception
+          when lock_not_available then null;
+        end;
+      end loop;
+  end;
   seen := array(select x.key from unnest(in_keys) as i(key) cross join lateral (
     select k.key from sluice.keys k where k.queue_id = this_queue and k.key = i.key offset 0) x);
   return query select u.key from unnest(seen) as u(key) where u.key <> all (free);
@@ -1679,7 +1693,7 @@ where queue_id = sluice.queue_number_6461402f($1::text)
   and at > sluice.present_4c1f74c0($3::float8, $4::float8) - $2::float8
 order by at desc, id desc`,
   findLockedKeys: `select b.key
-from sluice.find_locked_keys_1e62c076($1::text, $2::text[], $3::boolean) as b(key)`,
+from sluice.find_locked_keys_15c580b9($1::text, $2::text[], $3::boolean) as b(key)`,
   finishDone: `select index, outcome, due_at, failures from sluice.finish_done_d715e85f(
   $1::text, $2::text[], $3::bigint[], $4::boolean[], $5::int[], $6::float8, $7::float8)`,
   history: `select p.now, h.at, h.started, h.done, h.failed, h.added, h.merged, h.expired, h.ready, h.delayed,

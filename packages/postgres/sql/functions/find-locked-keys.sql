@@ -10,9 +10,24 @@ declare
   this_queue bigint := sluice.queue_number(in_queue);
   free text[]; seen text[]; one text;
 begin
-  free := array(select x.key from unnest(in_keys) as i(key) cross join lateral (
-    select k.key from sluice.keys k where k.queue_id = this_queue and k.key = i.key
-    for update skip locked) x);
+  begin
+    free := array(select x.key from unnest(in_keys) as i(key) cross join lateral (
+      select k.key from sluice.keys k where k.queue_id = this_queue and k.key = i.key
+      for update skip locked) x);
+  exception
+    -- Of a row that was updated while this ran, the server does not skip the newer version: it waits.
+    when lock_not_available then
+      free := '{}';
+      foreach one in array in_keys loop
+        begin
+          perform from sluice.keys k where k.queue_id = this_queue and k.key = one
+          for update skip locked;
+          if found then free := free || one; end if;
+        exception
+          when lock_not_available then null;
+        end;
+      end loop;
+  end;
   seen := array(select x.key from unnest(in_keys) as i(key) cross join lateral (
     select k.key from sluice.keys k where k.queue_id = this_queue and k.key = i.key offset 0) x);
   return query select u.key from unnest(seen) as u(key) where u.key <> all (free);

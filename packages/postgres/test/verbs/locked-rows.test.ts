@@ -198,6 +198,19 @@ test('two processes that add the same keys in opposite orders never wait for eac
   expect(await deadlocks()).toBe(before)
 }, 30_000)
 
+test('locks that the server waits for, although it was told to skip them, fail their keys alone', async () => {
+  await driver.add('q', asks(['k0500']), options)
+  // As it does for a row that was updated again between a look at it and its lock.
+  await meanwhile(`lock table ${schema}.keys in exclusive mode`, async () => {
+    const replies = await driver.add('q', asks(['k0499', 'k0500', 'k0501']), options)
+    const busy = {
+      outcome: 'failed',
+      error: expect.objectContaining({ code: 'ERR_STORE_BUSY', retryable: true }),
+    }
+    expect(replies).toEqual([busy, busy, busy])
+  })
+})
+
 async function deadlocks(): Promise<number> {
   const { rows } = await pool.query(
     'select deadlocks::int as n from pg_stat_database where datname = current_database()',
