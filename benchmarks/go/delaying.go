@@ -58,9 +58,9 @@ type DelayingQueue[K comparable] struct {
 	ticker   *time.Ticker
 }
 
-func newDelayingQueue[K comparable]() *DelayingQueue[K] {
+func newDelayingQueue[K comparable](metrics Metrics[K]) *DelayingQueue[K] {
 	q := &DelayingQueue[K]{
-		Queue:    newQueue[K](),
+		Queue:    newQueue(metrics),
 		arrivals: make(chan *delayed[K], arrivalsMax),
 		stop:     make(chan struct{}),
 		ticker:   time.NewTicker(heartbeat),
@@ -74,6 +74,7 @@ func (q *DelayingQueue[K]) AddAfter(key K, delay time.Duration) {
 	if q.ShuttingDown() {
 		return
 	}
+	q.metrics.delayed()
 	if delay <= 0 {
 		q.Add(key)
 		return

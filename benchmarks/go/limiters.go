@@ -123,8 +123,8 @@ type RateLimitingQueue[K comparable] struct {
 	limiter Limiter[K]
 }
 
-func newRateLimitingQueue[K comparable](limiter Limiter[K]) *RateLimitingQueue[K] {
-	return &RateLimitingQueue[K]{newDelayingQueue[K](), limiter}
+func newRateLimitingQueue[K comparable](metrics Metrics[K], limiter Limiter[K]) *RateLimitingQueue[K] {
+	return &RateLimitingQueue[K]{newDelayingQueue(metrics), limiter}
 }
 
 // AddRateLimited adds the key when the limiter says.

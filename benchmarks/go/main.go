@@ -1,10 +1,11 @@
 // The work queue of Kubernetes' client-go, built anew from the description of its rules, as the
 // yardstick of the queue in memory. It reads a line per sample,
 //
-//	WORKLOAD FIRST KEYS COUNT time|heap
+//	WORKLOAD VERSION FIRST KEYS COUNT time|heap
 //
-// runs the workload once over the keys namespace/object-FIRST and following, and answers with a line
-// of JSON: with `time` how long it took, with `heap` what was in memory at the peak.
+// runs the workload once over the keys namespace/object-FIRST and following, on the queue of client-go
+// as it is `now` or as it was in `0.31`, and answers with a line of JSON: with `time` how long it took,
+// with `heap` what was in memory at the peak.
 package main
 
 import (
@@ -55,10 +56,20 @@ func heapBytes() int64 {
 	return int64(stats.HeapAlloc)
 }
 
-func measure(name string, first, keyCount, count int, what string) (answer, error) {
+// versions differ in how they hand keys to their metrics.
+var versions = map[string]Metrics[string]{
+	"now":  noMetrics[string]{},
+	"0.31": boxedMetrics{},
+}
+
+func measure(name, version string, first, keyCount, count int, what string) (answer, error) {
 	workload, found := workloads[name]
 	if !found {
 		return answer{}, fmt.Errorf("there is no workload %s", name)
+	}
+	metrics, found := versions[version]
+	if !found {
+		return answer{}, fmt.Errorf("there is no version %s", version)
 	}
 	keys := make([]string, keyCount)
 	for at := range keys {
@@ -67,13 +78,13 @@ func measure(name string, first, keyCount, count int, what string) (answer, erro
 	var result answer
 	if what == "heap" {
 		before := heapBytes()
-		workload(task{keys, count, func() { result.PeakBytes = heapBytes() - before }})
+		workload(task{keys, count, metrics, func() { result.PeakBytes = heapBytes() - before }})
 		runtime.KeepAlive(keys)
 		return result, nil
 	}
 	runtime.GC()
 	gcBefore, cpuBefore, start := gcSeconds(), cpuSeconds(), time.Now()
-	workload(task{keys, count, func() {}})
+	workload(task{keys, count, metrics, func() {}})
 	result.Seconds = time.Since(start).Seconds()
 	result.CPUSeconds = cpuSeconds() - cpuBefore
 	result.GCSeconds = gcSeconds() - gcBefore
@@ -84,13 +95,13 @@ func main() {
 	lines := bufio.NewScanner(os.Stdin)
 	answers := json.NewEncoder(os.Stdout)
 	for lines.Scan() {
-		var name, what string
+		var name, version, what string
 		var first, keyCount, count int
-		if _, err := fmt.Sscan(lines.Text(), &name, &first, &keyCount, &count, &what); err != nil {
+		if _, err := fmt.Sscan(lines.Text(), &name, &version, &first, &keyCount, &count, &what); err != nil {
 			fmt.Fprintf(os.Stderr, "cannot read the request %q: %v\n", lines.Text(), err)
 			os.Exit(2)
 		}
-		result, err := measure(name, first, keyCount, count, what)
+		result, err := measure(name, version, first, keyCount, count, what)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(2)

@@ -45,10 +45,11 @@ func (s set[K]) insert(key K) {
 	s[key] = struct{}{}
 }
 
-// Queue is the work queue of client-go without its metrics: the keys that need a run (dirty), the
-// keys that were handed out (processing), and the order of those that are ready. A key that is
-// added while it is handed out is dirty only, and becomes ready when it is done.
+// Queue is the work queue of client-go: the keys that need a run (dirty), the keys that were handed
+// out (processing), and the order of those that are ready. A key that is added while it is handed
+// out is dirty only, and becomes ready when it is done.
 type Queue[K comparable] struct {
+	metrics      Metrics[K]
 	ready        ReadyOrder[K]
 	dirty        set[K]
 	processing   set[K]
@@ -56,8 +57,9 @@ type Queue[K comparable] struct {
 	shuttingDown bool
 }
 
-func newQueue[K comparable]() *Queue[K] {
+func newQueue[K comparable](metrics Metrics[K]) *Queue[K] {
 	return &Queue[K]{
+		metrics:    metrics,
 		ready:      &fifo[K]{},
 		dirty:      set[K]{},
 		processing: set[K]{},
@@ -78,6 +80,7 @@ func (q *Queue[K]) Add(key K) {
 		}
 		return
 	}
+	q.metrics.added(key)
 	q.dirty.insert(key)
 	if q.processing.has(key) {
 		return
@@ -97,6 +100,7 @@ func (q *Queue[K]) Get() (key K, ok bool) {
 		return key, false
 	}
 	key = q.ready.Pop()
+	q.metrics.taken(key)
 	q.processing.insert(key)
 	delete(q.dirty, key)
 	return key, true
@@ -106,6 +110,7 @@ func (q *Queue[K]) Get() (key K, ok bool) {
 func (q *Queue[K]) Done(key K) {
 	q.changed.L.Lock()
 	defer q.changed.L.Unlock()
+	q.metrics.finished(key)
 	delete(q.processing, key)
 	if q.dirty.has(key) {
 		q.ready.Push(key)

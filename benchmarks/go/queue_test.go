@@ -14,7 +14,7 @@ func wantNext(t *testing.T, queue interface{ Get() (string, bool) }, want string
 }
 
 func TestKeyAddedWhileHeldGoesToTheTailWhenDone(t *testing.T) {
-	queue := newQueue[string]()
+	queue := newQueue[string](noMetrics[string]{})
 	queue.Add("a")
 	queue.Add("b")
 	wantNext(t, queue, "a")
@@ -31,7 +31,7 @@ func TestKeyAddedWhileHeldGoesToTheTailWhenDone(t *testing.T) {
 }
 
 func TestKeyAddedAgainWhileReadyRunsOnceInItsPlace(t *testing.T) {
-	queue := newQueue[string]()
+	queue := newQueue[string](noMetrics[string]{})
 	for _, key := range []string{"a", "b", "a", "a"} {
 		queue.Add(key)
 	}
@@ -43,7 +43,7 @@ func TestKeyAddedAgainWhileReadyRunsOnceInItsPlace(t *testing.T) {
 }
 
 func TestGetWaitsForAnAdd(t *testing.T) {
-	queue := newQueue[string]()
+	queue := newQueue[string](noMetrics[string]{})
 	got := make(chan string)
 	go func() {
 		key, _ := queue.Get()
@@ -56,7 +56,7 @@ func TestGetWaitsForAnAdd(t *testing.T) {
 }
 
 func TestAfterShutDownReadyKeysAreStillHandedOut(t *testing.T) {
-	queue := newQueue[string]()
+	queue := newQueue[string](noMetrics[string]{})
 	queue.Add("a")
 	queue.ShutDown()
 	queue.Add("b")
@@ -67,7 +67,7 @@ func TestAfterShutDownReadyKeysAreStillHandedOut(t *testing.T) {
 }
 
 func TestDelayedKeysComeInTheOrderOfTheirTimes(t *testing.T) {
-	queue := newDelayingQueue[string]()
+	queue := newDelayingQueue[string](noMetrics[string]{})
 	defer queue.ShutDown()
 	queue.AddAfter("late", 30*time.Millisecond)
 	queue.AddAfter("early", 10*time.Millisecond)
@@ -111,7 +111,7 @@ func TestBucketDelaysWhatExceedsItsBurst(t *testing.T) {
 }
 
 func TestRateLimitedKeyComesBack(t *testing.T) {
-	queue := newRateLimitingQueue(withBucket())
+	queue := newRateLimitingQueue[string](noMetrics[string]{}, withBucket())
 	defer queue.ShutDown()
 	queue.AddRateLimited("a")
 	wantNext(t, queue, "a")
@@ -120,4 +120,19 @@ func TestRateLimitedKeyComesBack(t *testing.T) {
 	}
 	queue.Forget("a")
 	queue.Done("a")
+}
+
+func TestOnlyTheMetricsOf031AllocateForEachChange(t *testing.T) {
+	for version, want := range map[string]float64{"now": 1, "0.31": 4} {
+		queue := newQueue(versions[version])
+		key := "namespace/object"
+		got := testing.AllocsPerRun(100, func() {
+			queue.Add(key)
+			taken, _ := queue.Get()
+			queue.Done(taken)
+		})
+		if got != want {
+			t.Fatalf("%v allocations with the metrics of %s, want %v", got, version, want)
+		}
+	}
 }

@@ -10,11 +10,13 @@ const (
 	workers = 4
 )
 
-// task is the keys of one round, how many adds it has, and what to call where most is in memory.
+// task is the keys of one round, how many adds it has, the metrics of its queue, and what to call
+// where most is in memory.
 type task struct {
-	keys  []string
-	count int
-	peak  func()
+	keys    []string
+	count   int
+	metrics Metrics[string]
+	peak    func()
 }
 
 // The interfaces through which client-go's queues are used.
@@ -48,7 +50,7 @@ var workloads = map[string]func(task){
 }
 
 func fillDrain(t task) {
-	var queue workQueue = newQueue[string]()
+	var queue workQueue = newQueue(t.metrics)
 	for _, key := range t.keys {
 		queue.Add(key)
 	}
@@ -61,7 +63,7 @@ func fillDrain(t task) {
 }
 
 func steady(t task) {
-	var queue workQueue = newQueue[string]()
+	var queue workQueue = newQueue(t.metrics)
 	for _, key := range t.keys {
 		queue.Add(key)
 		got, _ := queue.Get()
@@ -72,7 +74,7 @@ func steady(t task) {
 }
 
 func hot(t task) {
-	var queue workQueue = newQueue[string]()
+	var queue workQueue = newQueue(t.metrics)
 	for at := 0; at < t.count; at++ {
 		queue.Add(t.keys[at%hotKeys])
 	}
@@ -81,7 +83,7 @@ func hot(t task) {
 }
 
 func producerAndWorkers(t task) {
-	var queue workQueue = newQueue[string]()
+	var queue workQueue = newQueue(t.metrics)
 	var done, working sync.WaitGroup
 	done.Add(len(t.keys))
 	working.Add(workers)
@@ -119,7 +121,7 @@ func withBucket() Limiter[string] {
 
 func rateLimited(limiter func() Limiter[string]) func(task) {
 	return func(t task) {
-		var queue rateLimitingQueue = newRateLimitingQueue(limiter())
+		var queue rateLimitingQueue = newRateLimitingQueue(t.metrics, limiter())
 		var producing sync.WaitGroup
 		producing.Add(1)
 		go func() {
@@ -140,7 +142,7 @@ func rateLimited(limiter func() Limiter[string]) func(task) {
 }
 
 func addDelayed(t task) {
-	made := newDelayingQueue[string]()
+	made := newDelayingQueue(t.metrics)
 	var queue delayingQueue = made
 	for _, key := range t.keys {
 		queue.AddAfter(key, time.Hour)

@@ -8,9 +8,13 @@ import type { Sample } from './measure.ts'
 
 const sources = join(import.meta.dirname, '../../go')
 
+/** The contestants that run the Go queue, and the version of client-go that it follows. */
+export const goVersions = { Go: 'now', 'Go 0.31': '0.31' } as const
+
 /** What a sample is of; see ../../go/main.go. */
 export interface GoRequest {
   readonly workload: string
+  readonly version: (typeof goVersions)[keyof typeof goVersions]
   readonly first: number
   readonly keyCount: number
   readonly count: number
@@ -50,8 +54,8 @@ export class GoQueue {
     this.#answers = createInterface({ input: this.#child.stdout! })
   }
 
-  async sample({ workload, first, keyCount, count, what }: GoRequest): Promise<Sample> {
-    this.#child.stdin!.write(`${workload} ${first} ${keyCount} ${count} ${what}\n`)
+  async sample({ workload, version, first, keyCount, count, what }: GoRequest): Promise<Sample> {
+    this.#child.stdin!.write(`${workload} ${version} ${first} ${keyCount} ${count} ${what}\n`)
     const [line] = (await once(this.#answers, 'line')) as [string]
     return JSON.parse(line) as Sample
   }

@@ -5,7 +5,7 @@
  */
 import { GCProfiler } from 'node:v8'
 import { createRateLimitingQueue } from '../../../packages/queue/src/index.ts'
-import { GoQueue } from './go-queue.ts'
+import { GoQueue, goVersions } from './go-queue.ts'
 import { type Contestant, workloads } from './workloads.ts'
 
 /** One run of a contestant. */
@@ -104,16 +104,18 @@ for (const [form, contestant] of Object.entries({ ...workload.ours, ...workload.
 }
 const go = goProgram === undefined ? undefined : new GoQueue(goProgram)
 if (go !== undefined) {
-  const sample = (what: 'time' | 'heap'): Promise<Sample> => {
-    const first = firstUnused
-    firstUnused += keyCount
-    return go.sample({ workload: name, first, keyCount, count, what })
+  for (const [form, version] of Object.entries(goVersions)) {
+    const sample = (what: 'time' | 'heap'): Promise<Sample> => {
+      const first = firstUnused
+      firstUnused += keyCount
+      return go.sample({ workload: name, version, first, keyCount, count, what })
+    }
+    turns.set(form, {
+      count,
+      run: () => sample('time'),
+      weigh: async () => (await sample('heap')).peakBytes,
+    })
   }
-  turns.set('Go', {
-    count,
-    run: () => sample('time'),
-    weigh: async () => (await sample('heap')).peakBytes,
-  })
 }
 
 const all: Record<string, Sample[]> = {}
