@@ -59,8 +59,8 @@ const retryMs = { first: 1_000, longest: 60_000 }
  * which depends on its value only. So a restart does not add everything at once, and several processes
  * that resync the same items ask for the same runs, which are merged: no leader is needed.
  *
- * Items are listed at once, and then twice in each `everyMs`; each pass asks for the next turn of each item. To have every item run at the
- * start, add all of them as well.
+ * Items are listed at once, and then twice in each `everyMs`; each pass asks for the next turn of each
+ * item. To have every item run at the start, add all of them as well.
  */
 export function resync<T>(options: ResyncOptions<T>): Resync {
   checkObject('options', options, members)
@@ -71,6 +71,14 @@ export function resync<T>(options: ResyncOptions<T>): Resync {
   checkNumber('options.everyMs', everyMs, { min: 1, max: everyMsMax })
   const onError = options.onError ?? ((error) => console.error('sluice: resync failed:', error))
   const state = { isStopped: false, endWait: (): void => {} }
+
+  function report(error: unknown): void {
+    try {
+      onError(error)
+    } catch {
+      // An error of onError must not end the resync.
+    }
+  }
 
   async function pass(): Promise<void> {
     let adds: Promise<unknown>[] = []
@@ -110,7 +118,7 @@ export function resync<T>(options: ResyncOptions<T>): Resync {
         await wait(Math.max(0, everyMs / passesPerPeriod - (clock.monotonicMs() - startedAt)))
       } catch (error) {
         if (isOver(error)) return
-        onError(error)
+        report(error)
         const ms = Math.min(retryMs.first * 2 ** failures, retryMs.longest, everyMs)
         failures += 1
         await wait(ms)

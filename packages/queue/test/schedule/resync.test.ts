@@ -130,6 +130,23 @@ test('a list that fails is tried again, sooner than the next period', async () =
   await syncing.stop()
 })
 
+test('an error of onError does not end it', async () => {
+  const { clock, queue } = setUp()
+  let lists = 0
+  const list = (): string[] => {
+    lists += 1
+    if (lists === 1) throw new Error('the list is away')
+    return items
+  }
+  const onError = vi.fn(() => {
+    throw new Error('of onError')
+  })
+  await using _ = resync({ queue, list, everyMs: hour, clock, onError })
+  await vi.waitFor(() => expect(onError).toHaveBeenCalledOnce())
+  await clock.step(1_000)
+  await untilPending(queue, items.length)
+})
+
 test('it ends with the queue, and by stop', async () => {
   const { clock, queue } = setUp()
   const errors: unknown[] = []
