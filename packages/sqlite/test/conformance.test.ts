@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { allCases, type Subject } from '@sluice/conformance'
 import { examine } from '@sluice/conformance/vitest'
 import { fakeClock } from '@sluice/core/testing'
+import { bundled } from '@sluice/needs/bundled'
 import type { Durability, LibraryName, SqliteDatabase } from '@sluice/sqlite'
 import { sqliteDriver } from '@sluice/sqlite'
 import { describe, onTestFinished, test } from 'vitest'
@@ -89,13 +90,17 @@ function coin(): () => boolean {
 }
 
 describe.skipIf(!canCutPower)('power cuts', () => {
-  examine('a file whose power is cut', () => onDisk(servedDriver, ['better-sqlite3', 'power']), {
-    cases: cuts,
-    timeoutMs: 60_000,
-  })
+  examine(
+    'a file whose power is cut',
+    async () => onDisk(await bundled(servedDriver), ['better-sqlite3', 'power']),
+    {
+      cases: cuts,
+      timeoutMs: 60_000,
+    },
+  )
   examine(
     'a file of which half is written',
-    () => onDisk(servedDriver, ['node:sqlite', 'power'], coin()),
+    async () => onDisk(await bundled(servedDriver), ['node:sqlite', 'power'], coin()),
     {
       cases: cuts,
       timeoutMs: 60_000,
@@ -103,7 +108,10 @@ describe.skipIf(!canCutPower)('power cuts', () => {
   )
 
   test('show what was not synced: with durability process, the last adds are gone', async () => {
-    const { driver, cutPower, dispose } = await onDisk(servedDriver, ['better-sqlite3', 'process'])
+    const { driver, cutPower, dispose } = await onDisk(await bundled(servedDriver), [
+      'better-sqlite3',
+      'process',
+    ])
     onTestFinished(async () => await dispose())
     await driver.open({})
     const keys = Array.from({ length: 50 }, (_, nth) => `key ${nth}`)

@@ -6,6 +6,7 @@ import type { OtherProcess, Subject } from '@sluice/conformance'
 import { forkDriver } from '@sluice/conformance/other-process'
 import { fakeClock } from '@sluice/core/testing'
 import { needs } from '@sluice/needs'
+import { bundled } from '@sluice/needs/bundled'
 import type { Durability, LibraryName } from '@sluice/sqlite'
 
 /** Serves a driver on the file that its last argument names. */
@@ -23,12 +24,13 @@ export const canCutPower: boolean = needs(
 )
 
 /** Starts a process that opens `file`. */
-export function forkSqlite(
+export async function forkSqlite(
   file: string,
   library: LibraryName,
   durability: Durability,
 ): Promise<OtherProcess> {
-  return forkDriver(servedDriver, [library, durability, file], { execArgv: nodeFlags })
+  const program = await bundled(servedDriver)
+  return await forkDriver(program, [library, durability, file], { execArgv: nodeFlags })
 }
 
 /** How often the log of the tracer is read until it is whole, and how long between two looks. */
@@ -132,7 +134,7 @@ function resized(before: Buffer, length: number): Buffer {
  * leaves of its files what it had synced.
  */
 export async function onDisk(
-  module: URL,
+  module: URL | string,
   args: readonly string[],
   isKept: () => boolean = () => false,
 ): Promise<Subject & Required<Pick<Subject, 'cutPower' | 'dispose'>>> {
@@ -147,7 +149,19 @@ export async function onDisk(
     disk.restore(folder)
     const file = join(folder, 'queue.db')
     const log = join(place, `run ${runs}.log`)
-    const strace = ['-D', '-f', '-xx', '-y', '-s', '100000000', '-o', log, '-e', `trace=${calls}`]
+    const strace = [
+      '-D',
+      '-f',
+      '--seccomp-bpf',
+      '-xx',
+      '-y',
+      '-s',
+      '100000000',
+      '-o',
+      log,
+      '-e',
+      `trace=${calls}`,
+    ]
     const other = await forkDriver(module, [...args, file], {
       execPath: 'strace',
       execArgv: [...strace, process.execPath, ...nodeFlags],

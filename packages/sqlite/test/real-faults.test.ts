@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { getuid } from 'node:process'
 import { type Driver, type ErrorCode, SluiceError } from '@sluice/core'
 import { needs } from '@sluice/needs'
+import { bundled } from '@sluice/needs/bundled'
 import { examineStore, sqliteDriver } from '@sluice/sqlite'
 import { describe, onTestFinished, test } from 'vitest'
 import { scratchFile, scratchFolder } from './scratch.ts'
@@ -147,7 +148,7 @@ test('the wait for a file that another process has locked does not block this pr
   await driver.close()
 })
 
-const program = new URL('children/one-step.ts', import.meta.url).pathname
+const program = new URL('children/one-step.ts', import.meta.url)
 
 interface Traced {
   readonly lines: readonly string[]
@@ -155,7 +156,7 @@ interface Traced {
 }
 
 /** Runs the program with something done to the nth of its calls that concern the store. */
-function traced(file: string, calls: string, action: string, nth: number): Traced {
+async function traced(file: string, calls: string, action: string, nth: number): Promise<Traced> {
   const paths = ['', '-wal', '-shm', '-journal'].flatMap((suffix) => ['-P', `${file}${suffix}`])
   const { stdout, status, signal } = spawnSync(
     'strace',
@@ -163,7 +164,7 @@ function traced(file: string, calls: string, action: string, nth: number): Trace
       ...['-f', '-qq', '-o', '/dev/null', '-e', `trace=${calls}`],
       ...['-e', `inject=${calls}:${action}:when=${nth}`, ...paths],
       ...[process.execPath, '--conditions=sluice-source', '--disable-warning=ExperimentalWarning'],
-      ...[program, file],
+      ...[await bundled(program), file],
     ],
     { encoding: 'utf8' },
   )
@@ -208,7 +209,7 @@ describe.skipIf(!canTrace)('whatever the system does at whichever call', () => {
         const file = scratchFile()
         // Made beforehand in every second round, so that both making and using it are met.
         if (nth % 2 === 0) await (await opened(file)).close()
-        const { lines, wasHit } = traced(file, calls, action, nth)
+        const { lines, wasHit } = await traced(file, calls, action, nth)
         if (!wasHit) break
         hits += 1
         if (statOrNot(file) === undefined) {

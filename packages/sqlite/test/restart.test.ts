@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
+import { bundled } from '@sluice/needs/bundled'
 import { examineStore, sqliteDriver } from '@sluice/sqlite'
 import { test } from 'vitest'
 import { scratchFile } from './scratch.ts'
@@ -12,7 +13,7 @@ import { claimRequest } from './store.ts'
 
 const usual = process.env['SLUICE_REQUIRE_ALL'] === '1' ? 100 : 25
 const kills = Number(process.env['SLUICE_KILLS'] ?? usual)
-const program = new URL('children/worker-until-killed.ts', import.meta.url).pathname
+const program = new URL('children/worker-until-killed.ts', import.meta.url)
 
 /** The replies to one process before it was killed. */
 interface Told {
@@ -41,7 +42,12 @@ function understand(lines: readonly string[]): Told {
 async function runAndKill(args: readonly string[], linesMax: number): Promise<string[]> {
   const child: ChildProcess = spawn(
     process.execPath,
-    ['--conditions=sluice-source', '--disable-warning=ExperimentalWarning', program, ...args],
+    [
+      '--conditions=sluice-source',
+      '--disable-warning=ExperimentalWarning',
+      await bundled(program),
+      ...args,
+    ],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   )
   const lines: string[] = []
