@@ -2,6 +2,7 @@ import type { CreateSubject, Subject } from '@sluice/conformance'
 import { forkDriver } from '@sluice/conformance/other-process'
 import type { Driver } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
+import { bundled } from '@sluice/needs/bundled'
 import pg from 'pg'
 import { type PostgresOptions, postgresDriver } from '../../src/index.ts'
 import { quoteIdentifier } from '../../src/schema/schema-name.ts'
@@ -61,8 +62,10 @@ export function subjectsOn(options: SubjectOptions): CreateSubject {
       restart: make,
       peer: make,
       ...(hasProcesses && {
-        otherProcess: () =>
-          forkDriver(program, [url, mine], { execArgv: ['--conditions=sluice-source'] }),
+        otherProcess: async () =>
+          await forkDriver(await bundled(program), [url, mine], {
+            execArgv: ['--conditions=sluice-source'],
+          }),
       }),
       ...(cutPower !== undefined && {
         async cutPower() {

@@ -1,6 +1,7 @@
 import type { CreateSubject, Subject } from '@sluice/conformance'
 import { forkDriver } from '@sluice/conformance/other-process'
 import { fakeClock } from '@sluice/core/testing'
+import { bundled } from '@sluice/needs/bundled'
 import { type RedisOptions, redisDriver } from '../../src/index.ts'
 
 const program = new URL('../children/served-driver.ts', import.meta.url)
@@ -27,8 +28,8 @@ export function subjectsOn(
       restart: make,
       peer: make,
       ...(hasProcesses && {
-        otherProcess: () =>
-          forkDriver(program, [JSON.stringify(own)], {
+        otherProcess: async () =>
+          await forkDriver(await bundled(program), [JSON.stringify(own)], {
             execArgv: ['--experimental-strip-types', '--no-warnings', '--conditions=sluice-source'],
           }),
       }),
