@@ -127,9 +127,15 @@ export const foundByTestsOfControllers: readonly FoundByTest[] = [
   ),
   ofResync(
     'a list that fails ends the resync',
-    'onError(error)\n        const ms',
-    'return onError(error)\n        const ms',
+    'report(error)\n        const ms',
+    'return report(error)\n        const ms',
     'a list that fails is tried again',
+  ),
+  ofResync(
+    'an error of onError ends the resync',
+    '} catch {',
+    '} catch (thrown) {\n      throw thrown',
+    'an error of onError does not end it',
   ),
   ofResync(
     'a list that fails is tried again in the next period',
