@@ -232,13 +232,27 @@ export const foundByTestsOfWorkers: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/batched/prefetch-amount.ts',
-        find: 'return 2 * this.#longMs * startsPerMs',
-        replace: 'return 1e6 * startsPerMs',
+        find: 'const mean = 2 * this.#longMs * startsPerMs',
+        replace: 'const mean = 1e6 * startsPerMs',
       },
     ],
     finder: {
       file: 'packages/queue/test/batched/prefetching.test.ts',
       title: 'claims nothing ahead of slow handlers',
+    },
+  },
+  {
+    name: 'each slot may claim a key ahead, however slow its handlers are',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/prefetch-amount.ts',
+        find: 'Math.min(mean, slots)',
+        replace: 'slots',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/batched/prefetch-amount.test.ts',
+      title: 'of slow handlers claims ahead twice the mean, and none of slower ones',
     },
   },
   {

@@ -65,11 +65,15 @@ export class PrefetchAmount {
     return Math.min(2 * autoMax, Math.ceil(2 * this.#startedWithinTwo(slots)))
   }
 
-  /** How many keys handlers start within two round trips of a claim. */
+  /**
+   * How many keys handlers start within two round trips of a claim. Slots whose handlers end in the
+   * same turn start one key more each than the mean; of slow handlers at most twice the mean counts.
+   */
   #startedWithinTwo(slots: number): number {
     if (this.#runs < samples || this.#longMs === 0) return 0
     const startsPerMs = (slots * samples) / Math.max(this.#sumMs, Number.EPSILON)
-    return 2 * this.#longMs * startsPerMs
+    const mean = 2 * this.#longMs * startsPerMs
+    return mean + Math.min(mean, slots)
   }
 
   /** How long a key that was claimed ahead is kept until a handler starts it. */

@@ -66,8 +66,8 @@ export interface QueueOptions<T> {
   readonly timeoutMs?: number
   /**
    * How many keys a worker may claim ahead of its free slots. Default `auto`: as many as its handlers
-   * will start within two round trips of a claim, by the latest measurements, 1,000 at most; none for
-   * slow handlers. With 0, a priority and a newer item always count until a handler is free. In
+   * will start within two round trips of a claim, by the latest measurements, and one more for each
+   * slot, 1,000 at most; none for slow handlers. With 0, a priority and a newer item always count until a handler is free. In
    * memory the default is 0.
    */
   readonly prefetch?: number | 'auto'

@@ -1,23 +1,28 @@
 import { expect, test } from 'vitest'
 import { PrefetchAmount } from '../../src/batched/prefetch-amount.ts'
 
-/** After 32 runs of a millisecond, and 32 claims of which some took long. */
-function measured(short: number, long: number, longMs: number): PrefetchAmount {
+/** After 32 runs, and 32 claims of which some took long. */
+function measured(short: number, long: number, longMs: number, runMs = 1): PrefetchAmount {
   const amount = new PrefetchAmount('auto')
-  for (let run = 0; run < 32; run += 1) amount.noteRun(1)
+  for (let run = 0; run < 32; run += 1) amount.noteRun(runMs)
   for (let claim = 0; claim < short; claim += 1) amount.noteClaim(5)
   for (let claim = 0; claim < long; claim += 1) amount.noteClaim(longMs)
   return amount
 }
 
 test('claims ahead for two round trips of which nine in ten are no longer', () => {
-  expect(measured(32, 0, 0).of(4)).toBe(40)
-  expect(measured(28, 4, 20).of(4)).toBe(160)
-  expect(measured(28, 4, 20).withFinishing(4)).toBe(320)
+  expect(measured(32, 0, 0).of(4)).toBe(40 + 4)
+  expect(measured(28, 4, 20).of(4)).toBe(160 + 4)
+  expect(measured(28, 4, 20).withFinishing(4)).toBe(2 * (160 + 4))
+})
+
+test('of slow handlers claims ahead twice the mean, and none of slower ones', () => {
+  expect(measured(32, 0, 0, 40).of(4)).toBe(2)
+  expect(measured(32, 0, 0, 100).of(4)).toBe(0)
 })
 
 test('three long claims of 32 change nothing', () => {
-  expect(measured(29, 3, 500).of(4)).toBe(40)
+  expect(measured(29, 3, 500).of(4)).toBe(40 + 4)
 })
 
 test('how long a key is kept follows from the median', () => {
