@@ -47,8 +47,11 @@ export class OpenLink {
     if (this.#opening !== undefined) return this.#opening
     if (this.#isClosed) return Promise.reject(new ConnectionError('the driver is closed', false))
     if (this.#timer !== undefined) {
-      const message = `no connection: ${messageOf(this.#error)}`
-      return Promise.reject(new ConnectionError(message, false, this.#error))
+      const cause = this.#error
+      const why = messageOf(cause)
+      // That of a failed attempt says so itself.
+      const message = cause instanceof ConnectionError ? why : `no connection: ${why}`
+      return Promise.reject(new ConnectionError(message, false, cause))
     }
     return this.#open()
   }

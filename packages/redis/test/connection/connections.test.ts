@@ -123,12 +123,17 @@ describe.skipIf(!needs('redis-server', hasRedis))('connections', () => {
       let changes = 0
       connections.watchPrimaries(() => (changes += 1))
       await server.kill()
+      const send = () => refusal(connections.send('k', ['PING']))
       await expect
         .poll(async () => {
-          const error = await refusal(connections.send('k', ['PING']))
-          return error instanceof ConnectionError && !error.wasSent
+          const error = await send()
+          return error instanceof ConnectionError && !error.wasSent && error.message
         })
-        .toBe(true)
+        .toMatch(/^no connection: .*ECONNREFUSED/)
+      // Between two attempts, the error of the last one says it once.
+      for (const error of [await send(), await send(), await send()]) {
+        assert.doesNotMatch(String(error), /no connection: no connection/)
+      }
       await server.start()
       await expect.poll(() => changes).toBe(1)
       assert.notEqual(connections.primaryOf('k'), before)
