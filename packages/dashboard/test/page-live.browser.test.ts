@@ -40,7 +40,9 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     const { page } = visit
     await visit.until(() => visit.count('.key-grid tbody .row'), 90)
     await page.getByLabel('Select key/050').click()
+    const filtered = page.waitForResponse(/api\/keys\?prefix=key%2F0&/)
     await page.getByLabel('Keys that start with').fill('key/0')
+    await filtered
     await page.getByLabel('Failures ≥').focus()
     await page.locator('[data-row="key/070"] a').focus()
     const from = await page.evaluate(() => scrollY)
