@@ -70,9 +70,9 @@ export class SortedRows {
   }
 
   /** Removes a row that is in the heap. */
-  removeAside(row: number): void {
+  removeAside(row: number, token?: number): void {
     this.side!.remove(row)
-    this.links.setList(row, list.none)
+    this.links.leave(row, token)
   }
 
   /** At most `limit` of the rows, in no particular order. */

@@ -61,8 +61,8 @@ export function checkDoneOptions(options: DoneOptions | undefined): boolean {
 export class HeldKey<T> implements Held<T>, DirectClaim {
   key = ''
   itemText: string | undefined = undefined
-  // Without a number at first, as `askedAt`: the engine then stores the number that a claim passes,
-  // where a member that starts with a number gets a box of its own, to be filled by the claim.
+  // Without a number at first, as every member that is no small integer: the engine then stores the
+  // number that it is set to, where a member that starts with a number gets a box of its own.
   token!: number
   handle = 0
   failures = 0
@@ -70,7 +70,7 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
   priority = 0
   askedAt!: EpochMs
   /** Its position in the order, unless it came from a direct queue: see `Backend.readyAt`. */
-  readyAt: EpochMs = 0
+  readyAt!: EpochMs
 
   readonly owner: HeldOwner
   policy: HeldPolicy
@@ -81,7 +81,7 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
   /** It was given back in a transaction that may have committed. */
   mayBeGivenBack = false
   /** Until when, on the monotonic clock, the lease is trusted. */
-  deadline: number = Infinity
+  deadline!: number
   /** Neighbours in the set of keys that this queue object holds. */
   previous: HeldKey<T> | undefined = undefined
   next: HeldKey<T> | undefined = undefined
@@ -93,6 +93,7 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
   constructor(owner: HeldOwner, policy: HeldPolicy) {
     this.owner = owner
     this.policy = policy
+    this.deadline = Infinity
   }
 
   get item(): T {
@@ -135,13 +136,12 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
   }
 
   done(options?: DoneOptions): Promise<FinishOutcome> {
-    let forgets: boolean
+    if (options === undefined) return this.finishDone(false)
     try {
-      forgets = checkDoneOptions(options)
+      return this.finishDone(checkDoneOptions(options))
     } catch (error) {
       return Promise.reject(error)
     }
-    return this.finishDone(forgets)
   }
 
   /** {@link done} with options that have been checked. */
