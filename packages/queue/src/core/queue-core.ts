@@ -110,7 +110,7 @@ export class QueueCore implements HeldOwner, CallOwner {
       if (direct !== undefined) return this.#added(direct.ask(request, this.calls.askOptions))
       this.refuseWhenEnding(request.key, givesBack)
       const reply = this.backend.adds.add(request)
-      return reply instanceof Promise ? reply.then(this.#added) : this.#added(reply)
+      return reply instanceof Promise ? reply.then(this.#outcome) : this.#added(reply)
     } catch (error) {
       return Promise.reject(error)
     }
@@ -123,13 +123,20 @@ export class QueueCore implements HeldOwner, CallOwner {
   async addAccepted(request: Ask, user: GateUser | undefined): Promise<AddOutcome> {
     if (this.phase === 'closed') throw this.calls.closedError()
     const send = () => this.backend.adds.add(request)
-    return await this.#added(await (user ? this.calls.handle.gate.attempt(user, send) : send()))
+    return this.#outcome(await (user ? this.calls.handle.gate.attempt(user, send) : send()))
   }
 
   readonly #added = ({ outcome }: AskReply): Promise<AddOutcome> => {
     if (outcome === 'full') return Promise.reject(this.fullError())
     this.noteAdded(outcome)
     return resolvedAdd(outcome)
+  }
+
+  /** The same for a reply that came later: a promise in place of the value takes two turns more. */
+  readonly #outcome = ({ outcome }: AskReply): AddOutcome => {
+    if (outcome === 'full') throw this.fullError()
+    this.noteAdded(outcome)
+    return outcome
   }
 
   /** Acts on the outcome of an add. */
