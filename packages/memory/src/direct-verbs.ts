@@ -136,14 +136,14 @@ export class DirectVerbs extends RowStore implements DirectQueue {
     const { states, store } = this
     const row = this.nextRow(store.time.coarse(), holder)
     if (row === noRow) return false
-    const isUsual = dueBy === never && holder === states.usualHolder && store.lastToken < tokenMax
-    if (isUsual && states.isPlain(row)) {
+    const isPlain = states.isPlain(row) && holder === states.usualHolder
+    if (isPlain && states.dueAtOf(row) <= dueBy && store.lastToken < tokenMax) {
+      this.readyRows.remove(row)
       this.heldCount += 1
       this.pending -= 1
       store.lastToken += 1
       this.lastClaimed = row
-      this.readyRows.remove(row, store.lastToken)
-      states.fillPlain(row, store.lastToken, into)
+      states.claimPlain(row, store.lastToken, into)
       return true
     }
     const claimed = this.takeRow(row, holder, never, dueBy, true)
@@ -237,8 +237,7 @@ export class DirectVerbs extends RowStore implements DirectQueue {
     if (states.isPlain(handle) && links.isHeld(handle, token)) {
       if (forget || links.failures(handle) === 0) {
         this.heldCount -= 1
-        this.index.remove(handle)
-        this.table.release(handle)
+        this.delete(handle)
         return 'idle'
       }
     }

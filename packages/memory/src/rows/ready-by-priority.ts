@@ -46,10 +46,10 @@ export class ReadyByPriority implements ReadyRows {
     if (level.index < this.first) this.first = level.index
   }
 
-  remove(row: number, token?: number): void {
+  remove(row: number): void {
     this.size -= 1
-    if (this.links.listOf(row) === list.ready) this.links.unlink(row, token)
-    else this.levels.find(({ rows }) => rows.hasAside(row))!.rows.removeAside(row, token)
+    if (this.links.listOf(row) === list.ready) this.links.unlink(row)
+    else this.levels.find(({ rows }) => rows.hasAside(row))!.rows.removeAside(row)
   }
 
   touch(): void {}

@@ -63,8 +63,8 @@ export class OrderedRows implements ReadyRows {
     else this.#order.push(key)
   }
 
-  remove(row: number, token?: number): void {
-    this.#table.links.leave(row, token)
+  remove(row: number): void {
+    this.#table.links.setList(row, list.none)
     this.#rows.delete(row)
     if (row === this.#popped) this.#popped = noRow
     else this.#withdrawn.add(this.#table.keyAt(row))

@@ -7,8 +7,8 @@ export interface ReadyRows {
   readonly needsTouch: boolean
   /** Adds a row. */
   add(row: number, priority: number, readyAt: EpochMs, seq: number): void
-  /** Removes a row. With a token, it is held under that. */
-  remove(row: number, token?: number): void
+  /** Removes a row. */
+  remove(row: number): void
   /** The key of a row, which is among the ready ones, was added again. */
   touch(row: number): void
   /** The row to be claimed next; `noRow` if there is none. */

@@ -112,7 +112,7 @@ export class RowStates {
     if (isHeld) {
       const { claimedPriority, claimedWhy, token } = state
       links.setMarks(row, (claimedPriority << priorityShift) | (codeOf(claimedWhy) << whyShift))
-      links.leave(row, token)
+      links.hold(row, token)
     } else {
       const hasTrace = state.trace !== undefined
       if (hasTrace) this.table.setText(text.trace, row, state.trace)
@@ -250,11 +250,12 @@ export class RowStates {
     this.links.start(row, (priority << priorityShift) | (codeOf(why) << whyShift), failures)
   }
 
-  /** Fills in the claim of a row, which has no lease and is held by {@link usualHolder}. */
-  fillPlain(row: number, token: number, into: DirectClaim): void {
+  /** Claims without a lease for {@link usualHolder}. */
+  claimPlain(row: number, token: number, into: DirectClaim): void {
     const { links } = this
     const { keys, numbers } = this.table.chunk(row)
     const at = row & rowMask
+    links.hold(row, token)
     into.key = keys[at]!
     into.itemText = this.table.itemAt(row)
     into.token = token

@@ -70,9 +70,9 @@ export class SortedRows {
   }
 
   /** Removes a row that is in the heap. */
-  removeAside(row: number, token?: number): void {
+  removeAside(row: number): void {
     this.side!.remove(row)
-    this.links.leave(row, token)
+    this.links.setList(row, list.none)
   }
 
   /** At most `limit` of the rows, in no particular order. */

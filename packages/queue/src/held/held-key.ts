@@ -136,12 +136,13 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
   }
 
   done(options?: DoneOptions): Promise<FinishOutcome> {
-    if (options === undefined) return this.finishDone(false)
+    let forgets: boolean
     try {
-      return this.finishDone(checkDoneOptions(options))
+      forgets = checkDoneOptions(options)
     } catch (error) {
       return Promise.reject(error)
     }
+    return this.finishDone(forgets)
   }
 
   /** {@link done} with options that have been checked. */

@@ -107,30 +107,21 @@ export class PlainQueue<T> implements Queue<T> {
   }
 
   add(item: T, options?: AddOptions): Promise<AddOutcome> {
-    const { core } = this
-    const { direct } = core
-    if (
-      direct === undefined ||
-      options !== undefined ||
-      !this.isPlain ||
-      typeof item !== 'string'
-    ) {
-      return this.#askWith(item, options)
+    if (options === undefined && this.isPlain && typeof item === 'string') {
+      const { direct } = this.core
+      if (direct !== undefined) {
+        try {
+          const outcome =
+            direct.isNoOp?.(item, 0) === true && isOwnKey(item)
+              ? 'unchanged'
+              : direct.add(keyOfItem(item), undefined, 0, this.core.calls.askOptions)
+          this.core.noteAdded(outcome)
+          return resolvedAdd(outcome)
+        } catch (error) {
+          return Promise.reject(error)
+        }
+      }
     }
-    try {
-      const outcome =
-        direct.isNoOp?.(item, 0) === true && isOwnKey(item)
-          ? 'unchanged'
-          : direct.add(keyOfItem(item), undefined, 0, core.calls.askOptions)
-      core.noteAdded(outcome)
-      return resolvedAdd(outcome)
-    } catch (error) {
-      return Promise.reject(error)
-    }
-  }
-
-  // Apart from `add`, as whatever few calls need: the engine puts only short functions together.
-  #askWith(item: T, options: AddOptions | undefined): Promise<AddOutcome> {
     try {
       const priority = checkAddOptions(options)
       return this.ask(item, { key: '', item: undefined, priority, delayMs: 0 }, false)
@@ -252,21 +243,17 @@ export class PlainQueue<T> implements Queue<T> {
   }
 
   get(options?: WaitOptions): Promise<Held<T> | undefined> {
-    if (options !== undefined) return this.#getWith(options)
-    const held = this.core.claimDirect(this.policy)
-    if (held !== undefined) return Promise.resolve(held as HeldKey<T>)
-    return this.#waitForOne(undefined)
-  }
-
-  #getWith(options: WaitOptions): Promise<Held<T> | undefined> {
     let signal: AbortSignal | undefined
     try {
       signal = checkWaitOptions(options)
     } catch (error) {
       return Promise.reject(error)
     }
-    const held = signal?.aborted === true ? undefined : this.core.claimDirect(this.policy)
-    return held === undefined ? this.#waitForOne(signal) : Promise.resolve(held as HeldKey<T>)
+    if (signal?.aborted !== true) {
+      const held = this.core.claimDirect(this.policy)
+      if (held !== undefined) return Promise.resolve(held as HeldKey<T>)
+    }
+    return this.#waitForOne(signal)
   }
 
   // Apart from `get`: a function with a closure allocates what that refers to with every call.
