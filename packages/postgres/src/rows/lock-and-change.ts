@@ -37,10 +37,11 @@ export interface KeyChange<T> {
 }
 
 /**
- * How many characters of items one statement has at most: neither a text of Postgres nor one of
- * JavaScript may be as long as a batch of the longest items.
+ * How many characters of items one statement has at most. The server ends a transaction in which the next
+ * statement takes 5 s to arrive, and a busy client or a slow network needs a while for a batch of long
+ * items. Neither a text of Postgres nor one of JavaScript may be as long as the longest batch anyway.
  */
-export const itemCharsMax: number = 32 * 1024 * 1024
+export const itemCharsMax: number = 4 * 1024 * 1024
 
 /** How many characters of items there are. */
 export function itemChars(entries: readonly { readonly item: string | undefined }[]): number {

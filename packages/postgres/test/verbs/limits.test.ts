@@ -173,3 +173,30 @@ test('items at the limit come back as they were, in batches beyond one statement
   expect(claims.map(({ key }) => key)).toEqual(asks.map(({ key }) => key))
   expect(claims.every(({ item }, at) => item === asks[at]?.item)).toBe(true)
 })
+
+test('no statement of a transaction is so long that the server gives up waiting for it', async () => {
+  const pool = poolOf(server.url, 1)
+  const lengths: number[] = []
+  pool.on('connect', (client) => {
+    const query = client.query.bind(client) as (config: { values?: unknown[] }) => unknown
+    Object.assign(client, {
+      query(config: { values?: unknown[] }) {
+        const { values = [] } = config
+        lengths.push(values.reduce((sum: number, value) => sum + String(value).length, 0))
+        return query(config)
+      },
+    })
+  })
+  const pooled = postgresDriver({ pool, schema, notify: false, onWarning() {} })
+  await pooled.open({})
+  const item = JSON.stringify('x'.repeat(itemBytesMax / 2))
+  await pooled.add(
+    'q',
+    Array.from({ length: 64 }, (_, at) => ({ ...ask(`k${at}`), item })),
+    options,
+  )
+  expect(Math.max(...lengths)).toBeLessThan(5 * 1024 * 1024)
+  expect(lengths.reduce((sum, length) => sum + length)).toBeGreaterThan(64 * item.length)
+  await pooled.close()
+  await pool.end()
+})
