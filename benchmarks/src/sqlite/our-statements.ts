@@ -1,5 +1,5 @@
-import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { linkToOpenFile, targetOf } from '../../../packages/sqlite/src/connection/open-file-link.ts'
 import { sqliteDriver } from '../../../packages/sqlite/src/index.ts'
 import { statementTexts } from '../../../packages/sqlite/src/statements.generated.ts'
 import type { Task } from './contestants.ts'
@@ -16,7 +16,8 @@ const queue = 1
  */
 export class OurStatements {
   readonly #database: RawDatabase
-  readonly #log: string
+  /** The link to the open log, where the system has such links. */
+  readonly #link: string | undefined
   readonly #begin: Statement
   readonly #commit: Statement
   readonly #statements: Readonly<Record<keyof typeof statementTexts, Statement>>
@@ -25,9 +26,9 @@ export class OurStatements {
 
   private constructor(database: RawDatabase, log: string) {
     this.#database = database
-    this.#log = log
     database.exec('pragma wal_autocheckpoint = 4000; pragma cache_size = -32000')
     database.exec("insert into sluice_queues (name) values ('q')")
+    this.#link = linkToOpenFile(log)
     this.#begin = database.prepare('begin immediate')
     this.#commit = database.prepare('commit')
     const prepared = Object.entries(statementTexts).map(
@@ -55,10 +56,10 @@ export class OurStatements {
     return Date.now()
   }
 
-  /** What each transaction ends with; the log is looked at after each commit. */
+  /** What each transaction ends with: whether the log is still there is looked up after each commit. */
   #end(): void {
     this.#commit.run()
-    statSync(this.#log, { throwIfNoEntry: false })
+    if (this.#link !== undefined) targetOf(this.#link)
   }
 
   add(key: string): void {

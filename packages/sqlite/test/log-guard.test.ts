@@ -5,6 +5,7 @@ import { dirname } from 'node:path'
 import { SluiceError, type SluiceEvent, sluiceChannel } from '@sluice/core'
 import { onTestFinished, test } from 'vitest'
 import { LogGuard } from '../src/connection/log-guard.ts'
+import { linkToOpenFile } from '../src/connection/open-file-link.ts'
 import type { SqliteDatabase } from '../src/library/database.ts'
 import { scratchFile } from './scratch.ts'
 import { ask, askOptions, fakeEnvironment, storeOn } from './store.ts'
@@ -13,8 +14,8 @@ const Database = createRequire(import.meta.url)('better-sqlite3') as new (
   path: string,
 ) => SqliteDatabase
 
-/** A database whose log is guarded, and another connection that may read from it. */
-function guarded(bytesMax: number) {
+/** A database whose log is guarded, and that no other connection of this process has open. */
+function guardedAlone(bytesMax: number) {
   const file = scratchFile()
   const database = new Database(file)
   database.exec('pragma busy_timeout = 10; pragma journal_mode = wal; create table t (a)')
@@ -22,10 +23,8 @@ function guarded(bytesMax: number) {
   const warnings: unknown[] = []
   const subscriber = { error: ({ error }: SluiceEvent) => void warnings.push(error) }
   sluiceChannel.subscribe(subscriber as never)
-  const reader = new Database(file)
   onTestFinished(() => {
     sluiceChannel.unsubscribe(subscriber as never)
-    reader.close()
     database.close()
   })
   const environment = fakeEnvironment()
@@ -36,12 +35,20 @@ function guarded(bytesMax: number) {
   }
   return {
     database,
-    reader,
+    file,
     environment,
     warnings,
     commit,
     logBytes: () => statSync(`${file}-wal`).size,
   }
+}
+
+/** The same with another connection that may read from it. */
+function guarded(bytesMax: number) {
+  const alone = guardedAlone(bytesMax)
+  const reader = new Database(alone.file)
+  onTestFinished(() => void reader.close())
+  return { ...alone, reader }
 }
 
 test('a reader that keeps the log from being emptied is reported; then the log is emptied', () => {
@@ -102,3 +109,26 @@ for (const how of ['removed', 'replaced'] as const) {
     assert.ok(readdirSync(dirname(file)).includes('queue.db'))
   })
 }
+
+test('a log that this process has open once is looked at without its status, its length once a second', (context) => {
+  const { file, environment, warnings, commit } = guardedAlone(1024 * 1024)
+  context.skip(
+    linkToOpenFile(`${file}-wal`) === undefined,
+    'this system has no links to open files',
+  )
+  commit(1_000)
+  const reader = new Database(file)
+  onTestFinished(() => void reader.close())
+  reader.exec('begin')
+  reader.prepare('select count(*) from t').get()
+  commit(2_000_000)
+  assert.equal(warnings.length, 0)
+  environment.clock.monotonicMs = () => 1_000
+  commit(1_000)
+  assert.equal(warnings.length, 1)
+  renameSync(`${file}-wal`, `${file}-wal.away`)
+  assert.throws(
+    () => commit(1_000),
+    (error) => SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME'),
+  )
+})

@@ -303,6 +303,34 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'the link to the log of SQLite is read once',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection/log-guard.ts',
+        find: "if (this.#link === '' || targetOf(this.#link) === this.#path) return",
+        replace: "if (this.#link === '' || targetOf(this.#link) !== '') return",
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/log-guard.test.ts',
+      title: 'is noticed by the next commit, whose outcome is open',
+    },
+  },
+  {
+    name: 'the length of a log of SQLite that has a link is never looked at',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection/log-guard.ts',
+        find: 'const statusMs = 1_000',
+        replace: 'const statusMs = Infinity',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/log-guard.test.ts',
+      title: 'its length once a second',
+    },
+  },
+  {
     name: 'doctor warns of every busy server',
     edits: [
       {
