@@ -26,7 +26,7 @@ interface CheckpointRow {
  *
  * And it must exist: SQLite continues to write to a log that was deleted, which no other process
  * reads. The link to the open file shows that as well as its status does, and is cheaper: Linux, from
- * 6.13 on, notes that somebody has read the times of a file, gives it another one with the next write,
+ * 6.13 on, notes that a process has read the times of a file, gives it another one with the next write,
  * and has to write that to the disk too. With `durability: 'power'`, an add took 300 us where it takes
  * 240 without (`npm run bench -- sqlite`, the part `singles`).
  */
