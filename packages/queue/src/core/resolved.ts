@@ -1,4 +1,5 @@
 import type { AddOutcome, CancelOutcome, FinishOutcome, ForgetOutcome } from '@sluice/core'
+import type { HeldKey } from '../held/held-key.ts'
 
 // Promises of the outcomes, made once: a promise is immutable, and making one per call is a third
 // of the cost of an add in memory. Selected by comparing, since looking an outcome up in a record
@@ -62,4 +63,12 @@ const cancelUnchanged = Promise.resolve<CancelOutcome>('unchanged')
 /** A resolved promise of the outcome of a cancel. */
 export function resolvedCancel(outcome: CancelOutcome): Promise<CancelOutcome> {
   return outcome === 'cancelled' ? cancelled : cancelUnchanged
+}
+
+/** A resolved promise of a key that was just claimed. */
+export function resolvedHeld<T>(held: HeldKey<T>): Promise<HeldKey<T>> {
+  // What it is already. The engine then knows the class of the object, and that it has no `then` to be
+  // looked for: 275 and 260 ns for an awaited add, get and done.
+  held.phase = 'held'
+  return Promise.resolve(held)
 }

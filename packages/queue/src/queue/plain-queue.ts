@@ -14,7 +14,7 @@ import {
 } from '@sluice/core'
 import type { QueueCore } from '../core/queue-core.ts'
 import { storeNotOpen } from '../core/queue-errors.ts'
-import { resolvedAdd, resolvedCancel, resolvedFinish } from '../core/resolved.ts'
+import { resolvedAdd, resolvedCancel, resolvedFinish, resolvedHeld } from '../core/resolved.ts'
 import { Waiter, type WaiterGroup } from '../core/waiters.ts'
 import { pause } from '../environment/timing.ts'
 import type { DoneOptions, Held } from '../held/held.ts'
@@ -251,7 +251,7 @@ export class PlainQueue<T> implements Queue<T> {
     }
     if (signal?.aborted !== true) {
       const held = this.core.claimDirect(this.policy)
-      if (held !== undefined) return Promise.resolve(held as HeldKey<T>)
+      if (held !== undefined) return resolvedHeld(held as HeldKey<T>)
     }
     return this.#waitForOne(signal)
   }
@@ -267,7 +267,7 @@ export class PlainQueue<T> implements Queue<T> {
   /** Takes a key for a waiter of a group; none once the group stops. */
   getFor(group: WaiterGroup): Promise<HeldKey<T> | undefined> {
     const held = this.core.claimDirect(this.policy)
-    if (held !== undefined) return Promise.resolve(held as HeldKey<T>)
+    if (held !== undefined) return resolvedHeld(held as HeldKey<T>)
     return new Promise((resolve, reject) => {
       const answer = resolve as (held: HeldKey<unknown> | undefined) => void
       this.core.wait(Waiter.forGroup(this.policy, group, answer, reject), undefined)
