@@ -4,7 +4,11 @@
  * JSON. Each sample has keys that no sample before it had.
  */
 import { GCProfiler } from 'node:v8'
-import { createRateLimitingQueue } from '../../../packages/queue/src/index.ts'
+import {
+  createDelayingQueue,
+  createQueue,
+  createRateLimitingQueue,
+} from '../../../packages/queue/src/index.ts'
 import { GoQueue, goVersions } from './go-queue.ts'
 import { type Contestant, workloads } from './workloads.ts'
 
@@ -34,12 +38,16 @@ const workload = workloads[name]
 if (workload === undefined) throw new Error(`there is no workload ${name}`)
 const keyCount = Number(keysText)
 
-// A service has a queue for as long as it runs. Where there is none, with a key held and a call that
-// waits, a collection makes the engine forget the code that it has compiled for them.
-const service = createRateLimitingQueue<string>({})
-await service.add('held')
-const held = await service.get()
-const waiting = service.get()
+// A service has a queue for as long as it runs. Where there is none of the same kind, with a key held
+// and a call that waits, a collection makes the engine forget the code that it has compiled for them.
+const service = await Promise.all(
+  [createQueue, createDelayingQueue, createRateLimitingQueue].map(async (create) => {
+    const queue = create<string>({})
+    await queue.add('held')
+    const held = await queue.get()
+    return { queue, held, waiting: queue.get() }
+  }),
+)
 
 let firstUnused = 0
 
@@ -131,7 +139,9 @@ for (const [form, turn] of turns) {
   samples[form] = { count: turn.count, cold: cold!, warm, peakBytes: await turn.weigh() }
 }
 go?.close()
-await held!.done()
-await service.close()
-await waiting
+for (const { queue, held, waiting } of service) {
+  await held!.done()
+  await queue.close()
+  await waiting
+}
 console.log(JSON.stringify(samples))
