@@ -67,8 +67,8 @@ export function resolvedCancel(outcome: CancelOutcome): Promise<CancelOutcome> {
 
 /** A resolved promise of a key that was just claimed. */
 export function resolvedHeld<T>(held: HeldKey<T>): Promise<HeldKey<T>> {
-  // What it is already. The engine then knows the class of the object, and that it has no `then` to be
-  // looked for: 275 and 260 ns for an awaited add, get and done.
-  held.phase = 'held'
+  // Once a member was read, the engine knows the class of the object, and that it has no `then` to be
+  // looked for: 275 and 260 ns for an awaited add, get and done, the least of five processes.
+  void held.phase
   return Promise.resolve(held)
 }
