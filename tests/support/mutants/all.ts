@@ -1,6 +1,7 @@
 import { foundByRuns } from './found-by-runs.ts'
 import { foundByTestsOfControllers } from './found-by-tests-of-controllers.ts'
 import { foundByTestsOfQueues } from './found-by-tests-of-queues.ts'
+import { foundByTestsOfSqlite } from './found-by-tests-of-sqlite.ts'
 import { foundByTestsOfStores } from './found-by-tests-of-stores.ts'
 import { foundByTestsOfWorkers } from './found-by-tests-of-workers.ts'
 import type { SourceMutant } from './source-mutant.ts'
@@ -9,6 +10,7 @@ import type { SourceMutant } from './source-mutant.ts'
 export const sourceMutants: readonly SourceMutant[] = [
   ...foundByTestsOfQueues,
   ...foundByTestsOfWorkers,
+  ...foundByTestsOfSqlite,
   ...foundByTestsOfStores,
   ...foundByTestsOfControllers,
   ...foundByRuns,

@@ -1,21 +1,7 @@
 import type { FoundByTest } from './source-mutant.ts'
 
-/** Defects of the stores and of what else the queue stands on, and the tests that find them. */
+/** Defects of the other stores and of what else the queue stands on, and the tests that find them. */
 export const foundByTestsOfStores: readonly FoundByTest[] = [
-  {
-    name: 'a transaction on another copy of SQLite is accepted',
-    edits: [
-      {
-        file: 'packages/sqlite/src/verbs/transact.ts',
-        find: 'if (difference === undefined) return\n',
-        replace: 'if (target !== undefined) return\n',
-      },
-    ],
-    finder: {
-      file: 'packages/sqlite/test/transact.test.ts',
-      title: 'a connection of another library is refused',
-    },
-  },
   {
     name: 'a passing error of a pooler is taken for damage',
     edits: [
@@ -42,76 +28,6 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     finder: {
       file: 'packages/postgres/test/verbs/transact.test.ts',
       title: 'verbs of one transaction that are called together',
-    },
-  },
-  {
-    name: 'time goes back with the wall clock',
-    edits: [
-      {
-        file: 'packages/core/src/time/rising-time.ts',
-        find: 'const wasSetBack = wall < this.#latest || wall < expected - stepMsMin',
-        replace: 'const wasSetBack = false',
-      },
-    ],
-    finder: {
-      file: 'packages/sqlite/test/time.test.ts',
-      title: 'ready keys stay ready and delays end on time',
-    },
-  },
-  {
-    name: 'SQLite hands out a position again after its key was deleted',
-    edits: [
-      {
-        file: 'packages/sqlite/src/rows/store-row.ts',
-        find: 'this.#mustSaveSeq = true',
-        replace: 'this.#mustSaveSeq = false',
-      },
-    ],
-    finder: {
-      file: 'packages/sqlite/test/counters.test.ts',
-      title: 'wakes other processes however often the last one was deleted',
-    },
-  },
-  {
-    name: 'SQLite overlooks the position of the last row',
-    edits: [
-      {
-        file: 'packages/sqlite/src/statements.generated.ts',
-        find: 'select k.seq from sluice_keys k order by k.id desc limit 1), 0)) as seq',
-        replace: 'select 0), 0)) as seq',
-      },
-    ],
-    finder: {
-      file: 'packages/sqlite/test/counters.test.ts',
-      title: 'comes after all others when the one before it',
-    },
-  },
-  {
-    name: 'SQLite does not count the keys that an add inserts',
-    edits: [
-      {
-        file: 'packages/sqlite/src/rows/write-transaction.ts',
-        find: 'if (this.#pending !== null) this.#pending += count',
-        replace: 'if (this.#pending === -1) this.#pending += count',
-      },
-    ],
-    finder: {
-      file: 'packages/sqlite/test/counters.test.ts',
-      title: 'is counted by the first add with a limit',
-    },
-  },
-  {
-    name: 'fencing numbers of SQLite pass 2^53',
-    edits: [
-      {
-        file: 'packages/sqlite/src/rows/store-row.ts',
-        find: 'if (this.#token > Number.MAX_SAFE_INTEGER - n) {',
-        replace: 'if (n < 0) {',
-      },
-    ],
-    finder: {
-      file: 'packages/sqlite/test/time.test.ts',
-      title: 'is not passed beyond 2^53',
     },
   },
   {
@@ -242,20 +158,6 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     },
   },
   {
-    name: 'SQLite does not roll back',
-    edits: [
-      {
-        file: 'packages/sqlite/src/connection/connection.ts',
-        find: 'statements.rollback.run()',
-        replace: "statements.database.exec('commit')",
-      },
-    ],
-    finder: {
-      file: 'packages/sqlite/test/conformance.test.ts',
-      title: 'atomic.add',
-    },
-  },
-  {
     name: 'buckets are charged over the pool of the callers',
     edits: [
       {
@@ -267,67 +169,6 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     finder: {
       file: 'packages/postgres/test/verbs/transact.test.ts',
       title: 'limited verbs in transactions on all clients of a pool',
-    },
-  },
-  {
-    name: 'adds are acknowledged into a SQLite file that is gone',
-    edits: [
-      {
-        file: 'packages/sqlite/src/connection/connection.ts',
-        find: 'if (!this.#source.isReplaced()) {',
-        replace: 'if (now >= 0) {',
-      },
-    ],
-    finder: {
-      file: 'packages/sqlite/test/faults.test.ts',
-      title: 'a process that only adds notices within a second that its file',
-    },
-  },
-  {
-    name: 'the log of SQLite is looked at once in 256 commits',
-    edits: [
-      {
-        file: 'packages/sqlite/src/connection/log-guard.ts',
-        find: 'const pauseMs = 10_000\n',
-        replace: 'const pauseMs = 10_000\nlet commits = 0\n',
-      },
-      {
-        file: 'packages/sqlite/src/connection/log-guard.ts',
-        find: 'if (size <= this.#bytesMax) return\n',
-        replace: 'commits += 1\n    if (size <= this.#bytesMax || commits % 256 !== 0) return\n',
-      },
-    ],
-    finder: {
-      file: 'packages/sqlite/test/log-guard.test.ts',
-      title: 'the length of the log counts, however few commits made it',
-    },
-  },
-  {
-    name: 'the link to the log of SQLite is read once',
-    edits: [
-      {
-        file: 'packages/sqlite/src/connection/log-guard.ts',
-        find: "if (this.#link === '' || targetOf(this.#link) === this.#path) return",
-        replace: "if (this.#link === '' || targetOf(this.#link) !== '') return",
-      },
-    ],
-    finder: {
-      file: 'packages/sqlite/test/log-guard.test.ts',
-      title: 'is noticed by the next commit, whose outcome is open',
-    },
-  },
-  {
-    name: 'the length of a log of SQLite that has a link is never looked at',
-    edits: [
-      {
-        file: 'packages/sqlite/src/connection/log-guard.ts',
-        find: 'const statusMs = 1_000',
-        replace: 'const statusMs = Infinity',
-      },
-    ],
-    finder: {
-      file: 'packages/sqlite/test/log-guard.test.ts',
-      title: 'its length once a second',
     },
   },
   {
@@ -384,6 +225,20 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     finder: {
       file: 'packages/metrics/test/closed-queues.test.ts',
       title: 'a queue that was closed is exported once more with its last values',
+    },
+  },
+  {
+    name: 'Postgres is sent 32 Mi characters of items in one statement',
+    edits: [
+      {
+        file: 'packages/postgres/src/rows/lock-and-change.ts',
+        find: 'itemCharsMax: number = 4 *',
+        replace: 'itemCharsMax: number = 32 *',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/verbs/limits.test.ts',
+      title: 'no statement of a transaction is so long that the server gives up waiting for it',
     },
   },
   {

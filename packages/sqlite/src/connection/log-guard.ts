@@ -76,9 +76,8 @@ export class LogGuard {
       this.#link = linkToOpenFile(this.#path) ?? ''
       return false
     }
-    if (this.#link === '' || targetOf(this.#link) === this.#path) return this.#link !== ''
-    this.#link = ''
-    return false
+    if (this.#link !== '' && targetOf(this.#link) !== this.#path) this.#link = ''
+    return this.#link !== ''
   }
 
   #status(): { readonly ino: number | undefined; readonly size: number } {
