@@ -676,8 +676,35 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION claim_95e4eb0b(in_queue text, in_limit integer, in_holder text, in_claim_id text, in_lease double precision, in_due_by double precision, in_before bigint, in_looks integer, in_now double precision, in_least double precision)
- RETURNS TABLE(now double precision, until double precision, ords text, keys text, items text, tokens text, failures text, crashes text, priorities text, asked text, ready text, ended_keys text, ended_tokens text, look_before bigint, item text, traces text)
+CREATE OR REPLACE FUNCTION claim_adopt_7ce2d897(in_queue text, in_claim_id text)
+ RETURNS TABLE(key text, item text, token bigint, failures integer, crashes integer, priority integer, asked_at double precision, ready_at double precision, at double precision, trace text)
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_sort TO 'off'
+ SET enable_material TO 'off'
+ SET jit TO 'off'
+ SET lock_timeout TO '50ms'
+AS $function$
+#variable_conflict use_column
+declare
+  this_queue bigint := queue_number_6461402f(in_queue);
+begin
+  return query
+    select k.key, k.item, k.token, k.failures, k.crashes, k.claimed_priority, k.claimed_asked_at,
+      k.claimed_ready_at, k.lease_until, k.claimed_trace
+    from keys k
+    where k.queue_id = this_queue and k.token is not null and k.claim_id = in_claim_id
+    order by k.claimed_priority desc, k.claimed_ready_at, k.claimed_seq;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION claim_f5a4d215(in_queue text, in_limit integer, in_holder text, in_claim_id text, in_lease double precision, in_due_by double precision, in_before bigint, in_looks integer, in_now double precision, in_least double precision)
+ RETURNS TABLE(now double precision, until double precision, keys text, items text, tokens text, failures text, crashes text, priorities text, asked text, ready text, ended_keys text, ended_tokens text, look_before bigint, item text, traces text)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
  SET plan_cache_mode TO 'force_generic_plan'
@@ -695,7 +722,8 @@ declare
   this_queue bigint := queue_number_6461402f(in_queue);
   t float8 := present_4c1f74c0(in_now, in_least);
   level int; first_at float8; below bigint := 2147483648;
-  picks tid[]; alone boolean[]; firsts int; written tid[]; are_short boolean; first_end float8;
+  picks tid[]; alone boolean[]; firsts int; places tid[]; drawn bigint[]; are_short boolean;
+  first_end float8;
 begin
   now := t;
   loop
@@ -726,7 +754,8 @@ begin
   until := t + in_lease;
   if cardinality(picks) = 1 then
     update keys k set
-      token = nextval('token'), lease_until = until, holder = in_holder, claim_id = in_claim_id,
+      token = nextval('token'),
+      lease_until = until, holder = in_holder, claim_id = in_claim_id,
       claimed_due_at = k.due_at, claimed_why = k.why, claimed_ready_at = k.ready_at,
       claimed_seq = k.seq, claimed_priority = k.priority, claimed_asked_at = k.asked_at,
       claimed_later_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
@@ -737,18 +766,20 @@ begin
       later_at = 'Infinity',
       claimed_trace = k.trace, trace = null
     where k.ctid = picks[1]
-    returning '{1}', array[k.ctid], json_build_array(k.key),
+    returning json_build_array(k.key),
       json_build_array(case when octet_length(k.item) <= 1024 then k.item end),
       k.item is null or octet_length(k.item) <= 1024,
       array[k.token], array[k.failures], array[k.crashes], array[k.claimed_priority],
       array[coalesce(k.claimed_asked_at, 'Infinity')], array[k.claimed_ready_at],
       case when k.claimed_trace is not null then json_build_array(k.claimed_trace) end
-    into ords, written, keys, items, are_short, tokens, failures, crashes, priorities, asked, ready,
-      traces;
+    into keys, items, are_short, tokens, failures, crashes, priorities, asked, ready, traces;
   elsif cardinality(picks) > 1 then
+    select array_agg(n.ctid order by n.ctid), array_agg(n.token order by n.ctid) into places, drawn
+    from (select u.ctid, nextval('token') as token from unnest(picks) as u(ctid) offset 0) n;
     with claimed as (
       update keys k set
-        token = nextval('token'), lease_until = until, holder = in_holder, claim_id = in_claim_id,
+        token = drawn[width_bucket(k.ctid, places)],
+        lease_until = until, holder = in_holder, claim_id = in_claim_id,
         claimed_due_at = k.due_at, claimed_why = k.why, claimed_ready_at = k.ready_at,
         claimed_seq = k.seq, claimed_priority = k.priority, claimed_asked_at = k.asked_at,
         claimed_later_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
@@ -758,20 +789,18 @@ begin
         seq = case when k.later_at < 'Infinity' then nextval('arrival') else k.seq end,
         later_at = 'Infinity',
         claimed_trace = k.trace, trace = null
-      from unnest(picks) with ordinality as u(ctid, ord)
-      where k.ctid = u.ctid
-      returning u.ord, k.ctid as row_id, k.key, k.item, k.token, k.failures, k.crashes,
-        k.claimed_priority, k.claimed_asked_at, k.claimed_ready_at, k.claimed_trace
+      where k.ctid = any (places)
+      returning k.key, k.item, k.token, k.failures, k.crashes, k.claimed_priority, k.claimed_asked_at,
+        k.claimed_ready_at, k.claimed_trace
     )
-    select array_agg(c.ord), array_agg(c.row_id), array_to_json(array_agg(c.key)),
+    select array_to_json(array_agg(c.key)),
       array_to_json(array_agg(case when octet_length(c.item) <= 1024 then c.item end)),
       bool_and(c.item is null or octet_length(c.item) <= 1024),
       array_agg(c.token), array_agg(c.failures), array_agg(c.crashes),
       array_agg(c.claimed_priority), array_agg(coalesce(c.claimed_asked_at, 'Infinity')),
       array_agg(c.claimed_ready_at),
       case when count(c.claimed_trace) > 0 then array_to_json(array_agg(c.claimed_trace)) end
-    into ords, written, keys, items, are_short, tokens, failures, crashes, priorities, asked, ready,
-      traces
+    into keys, items, are_short, tokens, failures, crashes, priorities, asked, ready, traces
     from claimed c;
   end if;
   select min(x.lease_until), (array_agg(x.token))[in_looks] into first_end, look_before from (
@@ -794,39 +823,13 @@ begin
   end if;
   return next;
   if not are_short then
-    return query select null::float8, null::float8, null::text, null::text, null::text, null::text,
+    return query select null::float8, null::float8, null::text, null::text, null::text,
       null::text, null::text, null::text, null::text, null::text, null::text, null::text,
-      null::bigint, k.item, null::text
-    from unnest(written) with ordinality as i(row_id, nth) join keys k on k.ctid = i.row_id
+      null::bigint, x.item, null::text
+    from unnest(tokens::bigint[]) with ordinality as i(token, nth) cross join lateral (
+      select k.item from keys k where k.queue_id = this_queue and k.token = i.token offset 0) x
     order by i.nth;
   end if;
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION claim_adopt_7ce2d897(in_queue text, in_claim_id text)
- RETURNS TABLE(key text, item text, token bigint, failures integer, crashes integer, priority integer, asked_at double precision, ready_at double precision, at double precision, trace text)
- LANGUAGE plpgsql
- SET search_path TO 'pg_catalog', 'pg_temp'
- SET plan_cache_mode TO 'force_generic_plan'
- SET enable_seqscan TO 'off'
- SET enable_bitmapscan TO 'off'
- SET enable_hashjoin TO 'off'
- SET enable_mergejoin TO 'off'
- SET enable_sort TO 'off'
- SET enable_material TO 'off'
- SET jit TO 'off'
- SET lock_timeout TO '50ms'
-AS $function$
-#variable_conflict use_column
-declare
-  this_queue bigint := queue_number_6461402f(in_queue);
-begin
-  return query
-    select k.key, k.item, k.token, k.failures, k.crashes, k.claimed_priority, k.claimed_asked_at,
-      k.claimed_ready_at, k.lease_until, k.claimed_trace
-    from keys k
-    where k.queue_id = this_queue and k.token is not null and k.claim_id = in_claim_id
-    order by k.claimed_priority desc, k.claimed_ready_at, k.claimed_seq;
 end
 $function$;
 
@@ -999,7 +1002,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION finish_done_d715e85f(in_queue text, in_keys text[], in_tokens bigint[], in_forgets boolean[], in_indexes integer[], in_now double precision, in_least double precision)
+CREATE OR REPLACE FUNCTION finish_done_66b27e2f(in_queue text, in_keys text[], in_tokens bigint[], in_forgets boolean[], in_indexes integer[], in_now double precision, in_least double precision)
  RETURNS TABLE(index integer, outcome integer, due_at double precision, failures integer)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1021,15 +1024,12 @@ begin
   with d as (
     delete from keys k
     using (
-      select x.ctid, u.* from unnest(in_keys, in_tokens, in_forgets, in_indexes)
+      select this_queue as queue_id, u.* from unnest(in_keys, in_tokens, in_forgets, in_indexes)
         as u(key, token, forgets, index)
-      cross join lateral (
-        select k.ctid from keys k
-        where k.queue_id = this_queue and k.token = u.token offset 0) x
       offset 0
     ) i
-    where k.ctid = i.ctid
-      and k.token is not distinct from i.token and k.key = i.key
+    where k.queue_id = any (array[i.queue_id]) and k.key = i.key
+      and k.token is not distinct from i.token
       and k.due_at = 'Infinity' and not k.parked
       and (i.forgets or k.failures = 0)
     returning i.index
@@ -1429,7 +1429,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION write_keys_52ae7efa(in_queue text, in_gone text[], in_keys text[], in_items text[], in_errors text[], in_due_at double precision[], in_why integer[], in_later_at double precision[], in_later_why integer[], in_ready_at double precision[], in_seq bigint[], in_priority integer[], in_asked_at double precision[], in_held boolean[], in_failures integer[], in_crashes integer[], in_failed_at double precision[], in_parked boolean[], in_traces text[])
+CREATE OR REPLACE FUNCTION write_keys_02af8348(in_queue text, in_gone text[], in_keys text[], in_items text[], in_errors text[], in_due_at double precision[], in_why integer[], in_later_at double precision[], in_later_why integer[], in_ready_at double precision[], in_seq bigint[], in_priority integer[], in_asked_at double precision[], in_held boolean[], in_failures integer[], in_crashes integer[], in_failed_at double precision[], in_parked boolean[], in_traces text[])
  RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1465,27 +1465,22 @@ begin
       claimed_priority = case when u.held then k.claimed_priority end,
       claimed_why = case when u.held then k.claimed_why end
     from (
-      select x.ctid, i.* from unnest(
+      select this_queue as queue_id, i.* from unnest(
         in_keys, in_items, in_errors, in_due_at, in_why, in_later_at, in_later_why, in_ready_at,
         in_seq, in_priority, in_asked_at, in_held, in_failures, in_crashes, in_failed_at, in_parked,
         in_traces
       ) as i(
         key, item, error, due_at, why, later_at, later_why, ready_at,
         seq, priority, asked_at, held, failures, crashes, failed_at, parked, trace
-      ) cross join lateral (
-        select k.ctid from keys k where k.queue_id = this_queue and k.key = i.key offset 0) x
+      )
       offset 0
     ) u
-    where k.ctid = u.ctid;
+    where k.queue_id = any (array[u.queue_id]) and k.key = u.key;
   end if;
   if cardinality(in_gone) > 0 then
     delete from keys k
-    using (
-      select x.ctid from unnest(in_gone) as i(key) cross join lateral (
-        select k.ctid from keys k where k.queue_id = this_queue and k.key = i.key offset 0) x
-      offset 0
-    ) u
-    where k.ctid = u.ctid;
+    using (select this_queue as queue_id, i.key from unnest(in_gone) as i(key) offset 0) u
+    where k.queue_id = any (array[u.queue_id]) and k.key = u.key;
   end if;
 end
 $function$;

@@ -818,12 +818,12 @@ end
 $body$;`,
   },
   {
-    name: 'claim_95e4eb0b',
-    sql: `create or replace function sluice.claim_95e4eb0b(
+    name: 'claim_f5a4d215',
+    sql: `create or replace function sluice.claim_f5a4d215(
   in_queue text, in_limit int, in_holder text, in_claim_id text, in_lease float8,
   in_due_by float8, in_before bigint, in_looks int, in_now float8, in_least float8
 ) returns table (
-  now float8, until float8, ords text, keys text, items text, tokens text, failures text,
+  now float8, until float8, keys text, items text, tokens text, failures text,
   crashes text, priorities text, asked text, ready text, ended_keys text, ended_tokens text,
   look_before bigint, item text, traces text
 ) language plpgsql
@@ -843,7 +843,8 @@ declare
   this_queue bigint := sluice.queue_number_6461402f(in_queue);
   t float8 := sluice.present_4c1f74c0(in_now, in_least);
   level int; first_at float8; below bigint := 2147483648;
-  picks tid[]; alone boolean[]; firsts int; written tid[]; are_short boolean; first_end float8;
+  picks tid[]; alone boolean[]; firsts int; places tid[]; drawn bigint[]; are_short boolean;
+  first_end float8;
 begin
   now := t;
   loop
@@ -874,7 +875,8 @@ begin
   until := t + in_lease;
   if cardinality(picks) = 1 then
     update sluice.keys k set
-      token = nextval('sluice.token'), lease_until = until, holder = in_holder, claim_id = in_claim_id,
+      token = nextval('sluice.token'),
+      lease_until = until, holder = in_holder, claim_id = in_claim_id,
       claimed_due_at = k.due_at, claimed_why = k.why, claimed_ready_at = k.ready_at,
       claimed_seq = k.seq, claimed_priority = k.priority, claimed_asked_at = k.asked_at,
       claimed_later_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
@@ -885,18 +887,20 @@ begin
       later_at = 'Infinity',
       claimed_trace = k.trace, trace = null
     where k.ctid = picks[1]
-    returning '{1}', array[k.ctid], json_build_array(k.key),
+    returning json_build_array(k.key),
       json_build_array(case when octet_length(k.item) <= 1024 then k.item end),
       k.item is null or octet_length(k.item) <= 1024,
       array[k.token], array[k.failures], array[k.crashes], array[k.claimed_priority],
       array[coalesce(k.claimed_asked_at, 'Infinity')], array[k.claimed_ready_at],
       case when k.claimed_trace is not null then json_build_array(k.claimed_trace) end
-    into ords, written, keys, items, are_short, tokens, failures, crashes, priorities, asked, ready,
-      traces;
+    into keys, items, are_short, tokens, failures, crashes, priorities, asked, ready, traces;
   elsif cardinality(picks) > 1 then
+    select array_agg(n.ctid order by n.ctid), array_agg(n.token order by n.ctid) into places, drawn
+    from (select u.ctid, nextval('sluice.token') as token from unnest(picks) as u(ctid) offset 0) n;
     with claimed as (
       update sluice.keys k set
-        token = nextval('sluice.token'), lease_until = until, holder = in_holder, claim_id = in_claim_id,
+        token = drawn[width_bucket(k.ctid, places)],
+        lease_until = until, holder = in_holder, claim_id = in_claim_id,
         claimed_due_at = k.due_at, claimed_why = k.why, claimed_ready_at = k.ready_at,
         claimed_seq = k.seq, claimed_priority = k.priority, claimed_asked_at = k.asked_at,
         claimed_later_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
@@ -906,20 +910,18 @@ begin
         seq = case when k.later_at < 'Infinity' then nextval('sluice.arrival') else k.seq end,
         later_at = 'Infinity',
         claimed_trace = k.trace, trace = null
-      from unnest(picks) with ordinality as u(ctid, ord)
-      where k.ctid = u.ctid
-      returning u.ord, k.ctid as row_id, k.key, k.item, k.token, k.failures, k.crashes,
-        k.claimed_priority, k.claimed_asked_at, k.claimed_ready_at, k.claimed_trace
+      where k.ctid = any (places)
+      returning k.key, k.item, k.token, k.failures, k.crashes, k.claimed_priority, k.claimed_asked_at,
+        k.claimed_ready_at, k.claimed_trace
     )
-    select array_agg(c.ord), array_agg(c.row_id), array_to_json(array_agg(c.key)),
+    select array_to_json(array_agg(c.key)),
       array_to_json(array_agg(case when octet_length(c.item) <= 1024 then c.item end)),
       bool_and(c.item is null or octet_length(c.item) <= 1024),
       array_agg(c.token), array_agg(c.failures), array_agg(c.crashes),
       array_agg(c.claimed_priority), array_agg(coalesce(c.claimed_asked_at, 'Infinity')),
       array_agg(c.claimed_ready_at),
       case when count(c.claimed_trace) > 0 then array_to_json(array_agg(c.claimed_trace)) end
-    into ords, written, keys, items, are_short, tokens, failures, crashes, priorities, asked, ready,
-      traces
+    into keys, items, are_short, tokens, failures, crashes, priorities, asked, ready, traces
     from claimed c;
   end if;
   select min(x.lease_until), (array_agg(x.token))[in_looks] into first_end, look_before from (
@@ -942,10 +944,11 @@ begin
   end if;
   return next;
   if not are_short then
-    return query select null::float8, null::float8, null::text, null::text, null::text, null::text,
+    return query select null::float8, null::float8, null::text, null::text, null::text,
       null::text, null::text, null::text, null::text, null::text, null::text, null::text,
-      null::bigint, k.item, null::text
-    from unnest(written) with ordinality as i(row_id, nth) join sluice.keys k on k.ctid = i.row_id
+      null::bigint, x.item, null::text
+    from unnest(tokens::bigint[]) with ordinality as i(token, nth) cross join lateral (
+      select k.item from sluice.keys k where k.queue_id = this_queue and k.token = i.token offset 0) x
     order by i.nth;
   end if;
 end
@@ -1043,8 +1046,8 @@ end
 $body$;`,
   },
   {
-    name: 'finish_done_d715e85f',
-    sql: `create or replace function sluice.finish_done_d715e85f(
+    name: 'finish_done_66b27e2f',
+    sql: `create or replace function sluice.finish_done_66b27e2f(
   in_queue text, in_keys text[], in_tokens bigint[], in_forgets boolean[], in_indexes int[],
   in_now float8, in_least float8
 ) returns table (index int, outcome int, due_at float8, failures int) language plpgsql
@@ -1067,15 +1070,12 @@ begin
   with d as (
     delete from sluice.keys k
     using (
-      select x.ctid, u.* from unnest(in_keys, in_tokens, in_forgets, in_indexes)
+      select this_queue as queue_id, u.* from unnest(in_keys, in_tokens, in_forgets, in_indexes)
         as u(key, token, forgets, index)
-      cross join lateral (
-        select k.ctid from sluice.keys k
-        where k.queue_id = this_queue and k.token = u.token offset 0) x
       offset 0
     ) i
-    where k.ctid = i.ctid
-      and k.token is not distinct from i.token and k.key = i.key
+    where k.queue_id = any (array[i.queue_id]) and k.key = i.key
+      and k.token is not distinct from i.token
       and k.due_at = 'Infinity' and not k.parked
       and (i.forgets or k.failures = 0)
     returning i.index
@@ -1485,8 +1485,8 @@ end
 $body$;`,
   },
   {
-    name: 'write_keys_52ae7efa',
-    sql: `create or replace function sluice.write_keys_52ae7efa(
+    name: 'write_keys_02af8348',
+    sql: `create or replace function sluice.write_keys_02af8348(
   in_queue text, in_gone text[], in_keys text[], in_items text[], in_errors text[],
   in_due_at float8[], in_why int[], in_later_at float8[], in_later_why int[],
   in_ready_at float8[], in_seq bigint[], in_priority int[], in_asked_at float8[],
@@ -1526,27 +1526,22 @@ begin
       claimed_priority = case when u.held then k.claimed_priority end,
       claimed_why = case when u.held then k.claimed_why end
     from (
-      select x.ctid, i.* from unnest(
+      select this_queue as queue_id, i.* from unnest(
         in_keys, in_items, in_errors, in_due_at, in_why, in_later_at, in_later_why, in_ready_at,
         in_seq, in_priority, in_asked_at, in_held, in_failures, in_crashes, in_failed_at, in_parked,
         in_traces
       ) as i(
         key, item, error, due_at, why, later_at, later_why, ready_at,
         seq, priority, asked_at, held, failures, crashes, failed_at, parked, trace
-      ) cross join lateral (
-        select k.ctid from sluice.keys k where k.queue_id = this_queue and k.key = i.key offset 0) x
+      )
       offset 0
     ) u
-    where k.ctid = u.ctid;
+    where k.queue_id = any (array[u.queue_id]) and k.key = u.key;
   end if;
   if cardinality(in_gone) > 0 then
     delete from sluice.keys k
-    using (
-      select x.ctid from unnest(in_gone) as i(key) cross join lateral (
-        select k.ctid from sluice.keys k where k.queue_id = this_queue and k.key = i.key offset 0) x
-      offset 0
-    ) u
-    where k.ctid = u.ctid;
+    using (select this_queue as queue_id, i.key from unnest(in_gone) as i(key) offset 0) u
+    where k.queue_id = any (array[u.queue_id]) and k.key = u.key;
   end if;
 end
 $body$;`,
@@ -1649,9 +1644,9 @@ export const statementTexts = {
 where tokens is not null order by name`,
   claimAdopt: `select key, item, token, failures, crashes, priority, asked_at, ready_at, at, trace
 from sluice.claim_adopt_7ce2d897($1::text, $2::text)`,
-  claim: `select now, until, ords, keys, items, tokens, failures, crashes, priorities, asked, ready,
+  claim: `select now, until, keys, items, tokens, failures, crashes, priorities, asked, ready,
   ended_keys, ended_tokens, look_before, item, traces
-from sluice.claim_95e4eb0b(
+from sluice.claim_f5a4d215(
   $1::text, $2::int, $3::text, $4::text, $5::float8, $6::float8, $7::bigint, $8::int, $9::float8,
   $10::float8)`,
   countPending: 'select sluice.count_pending_a03b21d2($1::text, $2::int, $3::boolean) as pending',
@@ -1694,7 +1689,7 @@ where queue_id = sluice.queue_number_6461402f($1::text)
 order by at desc, id desc`,
   findLockedKeys: `select b.key
 from sluice.find_locked_keys_15c580b9($1::text, $2::text[], $3::boolean) as b(key)`,
-  finishDone: `select index, outcome, due_at, failures from sluice.finish_done_d715e85f(
+  finishDone: `select index, outcome, due_at, failures from sluice.finish_done_66b27e2f(
   $1::text, $2::text[], $3::bigint[], $4::boolean[], $5::int[], $6::float8, $7::float8)`,
   history: `select p.now, h.at, h.started, h.done, h.failed, h.added, h.merged, h.expired, h.ready, h.delayed,
   h.held, h.parked, h.oldest_ms, h.capped, h.paused,
@@ -1775,7 +1770,7 @@ order by 1`,
 where queue = $1::text and seen_at >= sluice.present_4c1f74c0($3::float8, $4::float8) - $2::float8 order by holder`,
   writeBuckets: `select true as written from sluice.write_buckets_66cb0fcd(
   $1::text[], $2::float8[], $3::float8[], $4::float8[], $5::float8[], $6::text[])`,
-  writeKeys: `select true as written from sluice.write_keys_52ae7efa(
+  writeKeys: `select true as written from sluice.write_keys_02af8348(
   $1::text, $2::text[], $3::text[], $4::text[], $5::text[], $6::float8[], $7::int[], $8::float8[],
   $9::int[], $10::float8[], $11::bigint[], $12::int[], $13::float8[], $14::boolean[], $15::int[],
   $16::int[], $17::float8[], $18::boolean[], $19::text[])`,

@@ -4,19 +4,21 @@
 -- Steps through the priorities of waiting keys on the index, and takes the due keys of each priority
 -- from its front: delayed keys cost nothing, however many there are. Locked rows are skipped. One
 -- statement picks rows, and the next updates them by their ctid, so no plan can claim more than that.
+-- It gets them as one array: for each row of a join by ctid, the server asks the operating system how
+-- long the table is, which took a third of the time of a claim. It meets the rows in the order of their
+-- places, so tokens are drawn before, in the order of claims, and sorted along with the places.
 --
 -- The first row: the store's time; until when the leases last; the claims as one list for each of
--- their columns, all in the same order, with their positions in the order of claims in ords; the
--- expired leases as two lists; and the token below which to look at leases next, if not all were looked
--- at. Lists are texts (JSON of texts, arrays of numbers), since a client reads ten long texts in a
--- fraction of the time that thousands of short ones take. An empty list is null, and so is
--- that of trace contexts if no run has any. If one of the items is
--- long, the items follow in rows of their own, one for each claim, in the same order.
+-- their columns, all in the order of places; the expired leases as two lists; and the token below which
+-- to look at leases next, if not all were looked at. Lists are texts (JSON of texts, arrays of numbers),
+-- since a client reads ten long texts in a fraction of the time that thousands of short ones take. An
+-- empty list is null, and so is that of trace contexts if no run has any. If one of the items is long,
+-- the items follow in rows of their own, one for each claim, in the same order.
 create or replace function sluice.claim(
   in_queue text, in_limit int, in_holder text, in_claim_id text, in_lease float8,
   in_due_by float8, in_before bigint, in_looks int, in_now float8, in_least float8
 ) returns table (
-  now float8, until float8, ords text, keys text, items text, tokens text, failures text,
+  now float8, until float8, keys text, items text, tokens text, failures text,
   crashes text, priorities text, asked text, ready text, ended_keys text, ended_tokens text,
   look_before bigint, item text, traces text
 ) language plpgsql
@@ -29,7 +31,8 @@ declare
   t float8 := sluice.present(in_now, in_least);
   -- The priority at which keys are picked, and when the first of them is ready; the next one is below.
   level int; first_at float8; below bigint := 2147483648;
-  picks tid[]; alone boolean[]; firsts int; written tid[]; are_short boolean; first_end float8;
+  picks tid[]; alone boolean[]; firsts int; places tid[]; drawn bigint[]; are_short boolean;
+  first_end float8;
 begin
   now := t;
   -- Starting a statement takes longer than finding a key, and the longer the more the statement does:
@@ -64,26 +67,28 @@ begin
   if cardinality(picks) = 1 then
     -- The same as for several, without the lists.
     update sluice.keys k set
+      token = nextval('sluice.token'),
       -- @include claim-set
     where k.ctid = picks[1]
-    returning '{1}', array[k.ctid], json_build_array(k.key),
+    returning json_build_array(k.key),
       json_build_array(case when octet_length(k.item) <= 1024 then k.item end),
       k.item is null or octet_length(k.item) <= 1024,
       array[k.token], array[k.failures], array[k.crashes], array[k.claimed_priority],
       array[coalesce(k.claimed_asked_at, 'Infinity')], array[k.claimed_ready_at],
       case when k.claimed_trace is not null then json_build_array(k.claimed_trace) end
-    into ords, written, keys, items, are_short, tokens, failures, crashes, priorities, asked, ready,
-      traces;
+    into keys, items, are_short, tokens, failures, crashes, priorities, asked, ready, traces;
   elsif cardinality(picks) > 1 then
+    select array_agg(n.ctid order by n.ctid), array_agg(n.token order by n.ctid) into places, drawn
+    from (select u.ctid, nextval('sluice.token') as token from unnest(picks) as u(ctid) offset 0) n;
     with claimed as (
       update sluice.keys k set
+        token = drawn[width_bucket(k.ctid, places)],
         -- @include claim-set
-      from unnest(picks) with ordinality as u(ctid, ord)
-      where k.ctid = u.ctid
-      returning u.ord, k.ctid as row_id, k.key, k.item, k.token, k.failures, k.crashes,
-        k.claimed_priority, k.claimed_asked_at, k.claimed_ready_at, k.claimed_trace
+      where k.ctid = any (places)
+      returning k.key, k.item, k.token, k.failures, k.crashes, k.claimed_priority, k.claimed_asked_at,
+        k.claimed_ready_at, k.claimed_trace
     )
-    select array_agg(c.ord), array_agg(c.row_id), array_to_json(array_agg(c.key)),
+    select array_to_json(array_agg(c.key)),
       -- Making JSON of a text takes time in proportion to its length.
       array_to_json(array_agg(case when octet_length(c.item) <= 1024 then c.item end)),
       bool_and(c.item is null or octet_length(c.item) <= 1024),
@@ -91,8 +96,7 @@ begin
       array_agg(c.claimed_priority), array_agg(coalesce(c.claimed_asked_at, 'Infinity')),
       array_agg(c.claimed_ready_at),
       case when count(c.claimed_trace) > 0 then array_to_json(array_agg(c.claimed_trace)) end
-    into ords, written, keys, items, are_short, tokens, failures, crashes, priorities, asked, ready,
-      traces
+    into keys, items, are_short, tokens, failures, crashes, priorities, asked, ready, traces
     from claimed c;
   end if;
   -- Each claim looks at the next few of the held keys, so that frequent claims stay cheap. From the
@@ -117,10 +121,11 @@ begin
   end if;
   return next;
   if not are_short then
-    return query select null::float8, null::float8, null::text, null::text, null::text, null::text,
+    return query select null::float8, null::float8, null::text, null::text, null::text,
       null::text, null::text, null::text, null::text, null::text, null::text, null::text,
-      null::bigint, k.item, null::text
-    from unnest(written) with ordinality as i(row_id, nth) join sluice.keys k on k.ctid = i.row_id
+      null::bigint, x.item, null::text
+    from unnest(tokens::bigint[]) with ordinality as i(token, nth) cross join lateral (
+      select k.item from sluice.keys k where k.queue_id = this_queue and k.token = i.token offset 0) x
     order by i.nth;
   end if;
 end

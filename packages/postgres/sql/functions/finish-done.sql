@@ -1,11 +1,12 @@
 -- done, for a sorted batch of (key, token).
 --
--- Finds rows by their tokens: the index of held keys has one entry for a row, while the primary key has
--- one for each version of the row. First deletes rows with nothing left to remember, in the order of
--- the keys: the delete checks the latest version of a row that it had to wait for, and leaves one to
--- which a key was added meanwhile. Then updates the others, in a statement of its own, whose snapshot
--- sees those adds; it skips locked rows, so that it never waits while it holds locks (no deadlock). For
--- keys that neither has written there is no row; the caller finishes each of those in a transaction.
+-- First deletes rows with nothing left to remember, in the order of the keys: the delete checks the
+-- latest version of a row that it had to wait for, and leaves one to which a key was added meanwhile. It
+-- finds rows by the primary key, with conditions that only a look-up for each key can use, whatever the
+-- planner believes: "any" of one number gives no order to scan the index in. Then updates the others, in
+-- a statement of its own, whose snapshot sees those adds; it finds them by their tokens and skips locked
+-- rows, so that it never waits while it holds locks (no deadlock). For keys that neither has written
+-- there is no row; the caller finishes each of those in a transaction.
 --
 -- The first row is (null, number of rows deleted, null, 0). If those were not all, a row follows for
 -- each finished key: its index, its outcome (0 idle, 1 ready, 2 delayed, 3 parked), due, failures.
@@ -24,15 +25,12 @@ begin
   with d as (
     delete from sluice.keys k
     using (
-      select x.ctid, u.* from unnest(in_keys, in_tokens, in_forgets, in_indexes)
+      select this_queue as queue_id, u.* from unnest(in_keys, in_tokens, in_forgets, in_indexes)
         as u(key, token, forgets, index)
-      cross join lateral (
-        select k.ctid from sluice.keys k
-        where k.queue_id = this_queue and k.token = u.token offset 0) x
       offset 0
     ) i
-    where k.ctid = i.ctid
-      and k.token is not distinct from i.token and k.key = i.key
+    where k.queue_id = any (array[i.queue_id]) and k.key = i.key
+      and k.token is not distinct from i.token
       and k.due_at = 'Infinity' and not k.parked
       and (i.forgets or k.failures = 0)
     returning i.index

@@ -31,27 +31,22 @@ begin
       claimed_priority = case when u.held then k.claimed_priority end,
       claimed_why = case when u.held then k.claimed_why end
     from (
-      select x.ctid, i.* from unnest(
+      select this_queue as queue_id, i.* from unnest(
         in_keys, in_items, in_errors, in_due_at, in_why, in_later_at, in_later_why, in_ready_at,
         in_seq, in_priority, in_asked_at, in_held, in_failures, in_crashes, in_failed_at, in_parked,
         in_traces
       ) as i(
         key, item, error, due_at, why, later_at, later_why, ready_at,
         seq, priority, asked_at, held, failures, crashes, failed_at, parked, trace
-      ) cross join lateral (
-        select k.ctid from sluice.keys k where k.queue_id = this_queue and k.key = i.key offset 0) x
+      )
       offset 0
     ) u
-    where k.ctid = u.ctid;
+    where k.queue_id = any (array[u.queue_id]) and k.key = u.key;
   end if;
   if cardinality(in_gone) > 0 then
     delete from sluice.keys k
-    using (
-      select x.ctid from unnest(in_gone) as i(key) cross join lateral (
-        select k.ctid from sluice.keys k where k.queue_id = this_queue and k.key = i.key offset 0) x
-      offset 0
-    ) u
-    where k.ctid = u.ctid;
+    using (select this_queue as queue_id, i.key from unnest(in_gone) as i(key) offset 0) u
+    where k.queue_id = any (array[u.queue_id]) and k.key = u.key;
   end if;
 end
 $body$;

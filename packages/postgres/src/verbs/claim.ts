@@ -61,12 +61,11 @@ function itemOf(row: Row): string | undefined {
 }
 
 function claimsOf(row: Row, itemRows: readonly Row[]): Claim[] {
-  const positions = numbers(row['ords'])
-  if (positions.length === 0) return []
+  const tokens = numbers(row['tokens'])
+  if (tokens.length === 0) return []
   const keys = texts(row['keys'])
   // Long items come in rows of their own.
   const items = itemRows.length > 0 ? itemRows.map(itemOf) : texts(row['items'])
-  const tokens = numbers(row['tokens'])
   const failures = numbers(row['failures'])
   const crashes = numbers(row['crashes'])
   const priorities = numbers(row['priorities'])
@@ -74,13 +73,11 @@ function claimsOf(row: Row, itemRows: readonly Row[]): Claim[] {
   const ready = numbers(row['ready'])
   const traces = texts(row['traces'])
   const leaseUntil = number(row['until'])
-  const claims = new Array<Claim | undefined>(positions.length)
-  for (let at = 0; at < positions.length; at += 1) {
-    // An update returns its rows in any order; each has its position.
-    claims[positions[at]! - 1] = {
+  const claims = tokens.map((token, at): Claim => {
+    return {
       key: keys[at]!,
       item: items[at] ?? undefined,
-      token: tokens[at]!,
+      token,
       failures: failures[at]!,
       crashes: crashes[at]!,
       priority: priorities[at]!,
@@ -89,9 +86,11 @@ function claimsOf(row: Row, itemRows: readonly Row[]): Claim[] {
       leaseUntil,
       trace: traces[at] ?? undefined,
     }
-  }
-  // A position stays empty if its row was deleted in between.
-  return claims.filter((one) => one !== undefined)
+  })
+  // Tokens rise in the order of claims; an update meets rows in that of their places, mostly the same.
+  return tokens.every((token, at) => at === 0 || token > tokens[at - 1]!)
+    ? claims
+    : claims.sort((a, b) => a.token - b.token)
 }
 
 /** The verb adopt. */

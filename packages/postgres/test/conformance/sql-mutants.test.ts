@@ -50,21 +50,14 @@ async function makeSchema(schema: string, broken?: Break): Promise<void> {
 const breaks: readonly (Break & { readonly caughtBy: string })[] = [
   {
     name: 'done does not look at the token',
-    from: `k.token = u.token offset 0) x
-      offset 0
-    ) i
-    where k.ctid = i.ctid
-      and k.token is not distinct from i.token and`,
-    to: `k.key = u.key offset 0) x
-      offset 0
-    ) i
-    where k.ctid = i.ctid and`,
+    from: '\n      and k.token is not distinct from i.token\n',
+    to: '\n',
     caughtBy: 'fence.stale.done',
   },
   {
     name: 'done deletes what was asked for meanwhile',
-    from: "k.key = i.key\n      and k.due_at = 'Infinity' and not k.parked",
-    to: 'k.key = i.key and not k.parked',
+    from: "i.token\n      and k.due_at = 'Infinity' and not k.parked",
+    to: 'i.token and not k.parked',
     caughtBy: 'done.dirty.requeues',
   },
   {
@@ -123,9 +116,15 @@ const breaks: readonly (Break & { readonly caughtBy: string })[] = [
   },
   {
     name: 'tokens are drawn once for a batch',
-    from: "token = nextval('",
-    to: "token = currval('",
+    from: 'drawn[width_bucket(k.ctid, places)]',
+    to: 'drawn[1]',
     caughtBy: 'fence.rises.batch',
+  },
+  {
+    name: 'tokens are drawn in another order than that of claims',
+    from: 'array_agg(n.token order by n.ctid)',
+    to: 'array_agg(n.token order by n.ctid desc)',
+    caughtBy: 'order.batch',
   },
   {
     name: 'a key that has crashed its worker is not alone',
