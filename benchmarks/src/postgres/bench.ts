@@ -71,7 +71,9 @@ if (isWanted('processing')) {
   compare(measure('processing', keys))
 }
 if (isWanted('working')) {
-  console.log('\nworkers at ordinary concurrency, the queue with its defaults')
+  console.log(
+    '\nworkers at ordinary concurrency, the queue with its defaults; shared_buffers=128MB',
+  )
   reportWorking(measure('working', keys))
 }
 if (isWanted('fairness')) {

@@ -2,7 +2,7 @@
 // prints how many handlers it has started.
 import { postgresDriver } from '../../../packages/postgres/src/index.ts'
 import { createQueue, createWorker } from '../../../packages/queue/src/index.ts'
-import { type HandlerMs, work } from './working.ts'
+import { type HandlerMs, work } from './worker-sides.ts'
 
 const [connectionString = '', handlerMs = '0', concurrency = '1'] = process.argv.slice(2)
 const queue = createQueue<string>({ name: 'fair', driver: postgresDriver({ connectionString }) })

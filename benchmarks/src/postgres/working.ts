@@ -1,145 +1,64 @@
-import { postgresDriver } from '../../../packages/postgres/src/index.ts'
-import { createQueue, createWorker } from '../../../packages/queue/src/index.ts'
-import { rawWorker } from './raw-worker.ts'
-import {
-  emptyBoss,
-  emptyGraphile,
-  graphilePool,
-  runGraphile,
-  startBoss,
-  startGraphile,
-} from './rivals.ts'
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
 import type { Server } from './server.ts'
-import { batchesOf } from './turns.ts'
+import { record, type Samples } from './turns.ts'
+import { type HandlerMs, workerSides } from './worker-sides.ts'
+import type { Request, Turn } from './working-side.ts'
 
-/** What a handler does: nothing, or wait for so many milliseconds. */
-export type HandlerMs = 0 | 1 | 5 | 20
+const program = join(import.meta.dirname, 'working-side.ts')
 
-/** A worker with some handlers at a time, on keys that are there before it starts. */
-export interface WorkerSide {
-  fill(keys: readonly string[]): Promise<void>
-  /** Starts, calls `handler` for each key, and ends when `all` has resolved and everything is done. */
-  work(concurrency: number, handler: () => Promise<void>, all: Promise<void>): Promise<void>
-  end(): Promise<unknown>
+/** What a side answers to a request. */
+async function answer(child: ChildProcess, request?: Request): Promise<number> {
+  const answered = once(child, 'message')
+  const failed = once(child, 'exit').then(() => Promise.reject(new Error('a side has ended')))
+  if (request !== undefined) child.send(request)
+  const [ms] = (await Promise.race([answered, failed])) as [number]
+  return ms
 }
-
-/** Waits, or does not: the work of a handler. */
-export async function work(ms: HandlerMs): Promise<void> {
-  // Not rounded: a timer that fires early or late does so for all sides.
-  if (ms > 0) await new Promise<void>((resolve) => setTimeout(resolve, ms))
-}
-
-/** The same handlers in loops, without a queue. */
-async function bareLoop(): Promise<WorkerSide> {
-  let left = 0
-  return {
-    async fill(keys) {
-      left = keys.length
-    },
-    async work(concurrency, handler) {
-      const loop = async (): Promise<void> => {
-        while (left > 0) {
-          left -= 1
-          await handler()
-        }
-      }
-      await Promise.all(Array.from({ length: concurrency }, loop))
-    },
-    end: async () => undefined,
-  }
-}
-
-/** The queue with its defaults. */
-async function sluice(server: Server): Promise<WorkerSide> {
-  const queue = createQueue<string>({
-    name: 'working',
-    driver: postgresDriver({ connectionString: server.url }),
-  })
-  await queue.len()
-  return {
-    async fill(keys) {
-      await server.sql('truncate sluice.keys')
-      for (const some of batchesOf(keys, 1_000)) await queue.addMany(some)
-    },
-    async work(concurrency, handler, all) {
-      const worker = createWorker({ queue, concurrency, handler })
-      await all
-      // When it has stopped, the store has acknowledged everything.
-      await worker.stop()
-    },
-    end: () => queue.close(),
-  }
-}
-
-/** graphile-worker with a local queue of a size. */
-const graphile =
-  (size: number) =>
-  async (server: Server): Promise<WorkerSide> => {
-    const jobs = await startGraphile(server)
-    const pool = graphilePool(server)
-    return {
-      async fill(keys) {
-        await emptyGraphile(server)
-        for (const some of batchesOf(keys, 1_000)) {
-          await jobs.addJobs(some.map((key) => ({ identifier: 'job', payload: { key } })))
-        }
-      },
-      async work(concurrency, handler, all) {
-        const runner = await runGraphile(pool, handler, concurrency, size)
-        await all
-        await runner.stop()
-      },
-      end: async () => jobs.release(),
-    }
-  }
 
 /**
- * pg-boss: one worker that fetches batches of a size without a pause while they are full, and runs as
- * many handlers of a batch at a time as the others do.
+ * Workers that take turns on keys that are there before they start. Each side has a process of its own, and
+ * the first third of each turn is not measured: it pays for connections that were dropped, memory that
+ * was put aside and code that was thrown away during the turns of the others, which can take as long as
+ * the rest.
  */
-const boss =
-  (batchSize: number) =>
-  async (server: Server): Promise<WorkerSide> => {
-    const jobs = await startBoss(server)
-    return {
-      async fill(keys) {
-        await emptyBoss(server)
-        for (const some of batchesOf(keys, 1_000)) {
-          await jobs.insert(
-            'q',
-            some.map((key) => ({ data: { key } })),
-          )
+export async function working(server: Server, keys: number, rounds: number): Promise<Samples> {
+  const samples: Samples = {}
+  const only = process.env['SLUICE_BENCH_ONLY']
+  const concurrencies = (process.env['SLUICE_BENCH_CONCURRENCY'] ?? '10,24').split(',').map(Number)
+  const durations = (process.env['SLUICE_BENCH_HANDLER_MS'] ?? '0,1,5,20')
+    .split(',')
+    .map((text) => Number(text) as HandlerMs)
+  const sides: { name: string; child: ChildProcess }[] = []
+  for (const name of Object.keys(workerSides)) {
+    if (only !== undefined && !only.split(',').some((part) => name.includes(part))) continue
+    const child = fork(program, [server.url, name], { execArgv: process.execArgv })
+    await answer(child)
+    sides.push({ name, child })
+  }
+  for (const concurrency of concurrencies) {
+    for (const handlerMs of durations) {
+      // About as long for each duration, and not longer than all keys take.
+      const most = handlerMs === 0 ? keys : Math.round((concurrency / handlerMs) * 2_000)
+      const measured = Math.min(keys, most)
+      const turn: Turn = { before: measured / 2, keys: measured, concurrency, handlerMs }
+      for (let round = 0; round <= rounds; round += 1) {
+        for (const { name, child } of sides) {
+          await answer(child, { what: 'fill', turn })
+          await server.sql('checkpoint')
+          const ms = await answer(child, { what: 'work', turn })
+          const side = `concurrency ${concurrency}, handlers of ${handlerMs} ms | ${name}`
+          // The first round pays for what is not compiled yet.
+          if (round > 0) record(samples, side, { perMs: turn.keys / ms })
         }
-      },
-      async work(concurrency, handler, all) {
-        const size = batchSize === 0 ? concurrency : batchSize
-        const options = { batchSize: size, pollingIntervalSeconds: 0.5, burstWhenBatchFull: true }
-        const id = await jobs.work('q', options, async (batch) => {
-          let next = 0
-          const loop = async (): Promise<void> => {
-            while (next < batch.length) {
-              next += 1
-              await handler()
-            }
-          }
-          await Promise.all(Array.from({ length: concurrency }, loop))
-        })
-        await all
-        await jobs.offWork('q', { id, wait: true })
-      },
-      end: () => jobs.stop(),
+      }
     }
   }
-
-/** The sides, each with its settings. Of a rival, the best of its settings counts. */
-export const workerSides: Readonly<Record<string, (server: Server) => Promise<WorkerSide>>> = {
-  'bare loop': bareLoop,
-  'raw statements': rawWorker,
-  'sluice, defaults': sluice,
-  'graphile-worker, local queue 0': graphile(0),
-  'graphile-worker, local queue 100': graphile(100),
-  'graphile-worker, local queue 500': graphile(500),
-  'pg-boss, batches as large as the concurrency': boss(0),
-  'pg-boss, batches of 100': boss(100),
-  'pg-boss, batches of 500': boss(500),
+  for (const { child } of sides) {
+    const ended = once(child, 'exit')
+    child.disconnect()
+    await ended
+  }
+  return samples
 }
