@@ -5,6 +5,13 @@ import { ConnectionProbe } from './connection-probe.ts'
 import { SingleConnection } from './pglite-connection.ts'
 import { PoolConnections, type PoolUse } from './pool-connections.ts'
 
+/**
+ * How long a connection without work is kept, in milliseconds. Longer than the pauses of most queues: a new
+ * one has to load the catalog, plan every statement and map the memory of the server page by page, so
+ * that the next 20,000 keys took twice the time after 10 s, the default of `pg`.
+ */
+const idleMs = 300_000
+
 /** The database that settings name: where its connections come from. */
 export interface Target {
   readonly connections: Connections
@@ -41,7 +48,8 @@ export async function targetOf(settings: Settings): Promise<Target> {
     application_name: 'sluice',
     connectionTimeoutMillis: Math.min(timeoutMs, 5_000),
   }
-  const own = new pg.Pool({ ...config, max: poolSize, allowExitOnIdle: true })
+  const kept = { max: poolSize, idleTimeoutMillis: idleMs, allowExitOnIdle: true }
+  const own = new pg.Pool({ ...config, ...kept })
   keepAlive(own as unknown as PgPool)
   const end = (): Promise<void> => own.end()
   const makeListener = (): PgListener =>

@@ -1,0 +1,47 @@
+/** How long the driver keeps connections of its own pool that have no work. */
+import type pg from 'pg'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { postgresDriver } from '../../src/index.ts'
+import { poolOf, startServer, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+let pool: pg.Pool
+
+beforeAll(async () => {
+  server = await startServer()
+  pool = poolOf(server.url, 1)
+}, 60_000)
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+afterAll(async () => {
+  await pool.end()
+  await server.stop()
+})
+
+/** The processes of the server that serve the driver. */
+async function connections(): Promise<number[]> {
+  const { rows } = await pool.query(
+    "select pid from pg_stat_activity where application_name = 'sluice' order by pid",
+  )
+  return rows.map(({ pid }) => pid)
+}
+
+test('a connection is kept for minutes without work, so that the next keys need no new one', async () => {
+  const driver = postgresDriver({ connectionString: server.url, notify: false, onWarning() {} })
+  // Those of pg, which takes no clock.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  await driver.open({})
+  await driver.counts('q', { cap: 1 })
+  const kept = await connections()
+  expect(kept).not.toEqual([])
+  vi.advanceTimersByTime(290_000)
+  await driver.counts('q', { cap: 1 })
+  expect(await connections()).toEqual(kept)
+  vi.advanceTimersByTime(300_001)
+  await expect.poll(connections).toEqual([])
+  vi.useRealTimers()
+  await driver.close()
+})
