@@ -31,7 +31,7 @@ async function connections(): Promise<number[]> {
 
 test('a connection is kept for minutes without work, so that the next keys need no new one', async () => {
   const driver = postgresDriver({ connectionString: server.url, notify: false, onWarning() {} })
-  // Those of pg, which takes no clock.
+  // real time: none passes; pg takes no clock, so its timers are stepped.
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   await driver.open({})
   await driver.counts('q', { cap: 1 })
