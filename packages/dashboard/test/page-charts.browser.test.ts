@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import { createQueue, createWorker } from 'sluice'
 import { type FakeClock, fakeClock } from 'sluice/testing'
 import { describe, expect, it } from 'vitest'
@@ -10,14 +11,17 @@ import { plain, Visit } from './browser/visit.ts'
 const queuePlace = { at: 'queue', queue: 'orders', keys: {}, cursors: [] } as const
 
 /** The dashboard reads on its clock, which has to go on while the page is looked at. */
-async function keepStepping(clock: FakeClock, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) await stepSlowly(clock, 20)
+async function keepStepping(clock: FakeClock, frames: Page, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) await stepInFrame(clock, frames, 20)
 }
 
-/** A step after which calls of the store can be answered: by a clock that jumps, they would time out. */
-async function stepSlowly(clock: FakeClock, ms: number): Promise<void> {
+/**
+ * A step, and a frame of the browser after which calls of the store can be answered: by a clock that jumps,
+ * they would time out.
+ */
+async function stepInFrame(clock: FakeClock, frames: Page, ms: number): Promise<void> {
   await clock.step(ms)
-  await new Promise((resolve) => setTimeout(resolve, 20)) // real time: that of stores and browsers.
+  await frames.evaluate(() => new Promise((resolve) => requestAnimationFrame(resolve)))
 }
 
 describe.skipIf(!hasChromium)('charts, counts and actions', { timeout: 240_000 }, () => {
@@ -108,11 +112,13 @@ describe.skipIf(!hasChromium)('charts, counts and actions', { timeout: 240_000 }
       await seconds(150)
       const served = await serve({ driver, clock })
       stores.closing(() => served.stop())
+      const frames = await stage.browser.newPage()
       const stopped = new AbortController()
-      const running = keepStepping(clock, stopped.signal)
+      const running = keepStepping(clock, frames, stopped.signal)
       stores.closing(async () => {
         stopped.abort()
         await running
+        await frames.close()
       })
       const visit = await Visit.begin(stage.browser, served, queuePlace, {
         timezoneId: 'UTC',
@@ -165,7 +171,7 @@ describe.skipIf(!hasChromium)('charts, counts and actions', { timeout: 240_000 }
       await visit.reads('.sparkline-box .bubble', /, 2 min 30 s ago$/)
       // What was recorded last is not shown as the present once it is old.
       await worker.stop()
-      for (let step = 0; step < 240; step += 1) await stepSlowly(clock, 250)
+      for (let step = 0; step < 240; step += 1) await stepInFrame(clock, frames, 250)
       await visit.reads('.chart-when', /^latest, (1 min|\d\d s).* ago$/)
       // Choosing a step does not open the queue.
       await spark.click({ position: { x: 60, y: 10 } })
