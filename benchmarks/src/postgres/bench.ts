@@ -4,7 +4,7 @@ import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { spreadOf, written } from '../stats.ts'
 import { backlogs } from './depth.ts'
-import { settings } from './server.ts'
+import { fewBuffers, settings } from './server.ts'
 import type { Samples } from './turns.ts'
 import { reportWorking } from './working-report.ts'
 
@@ -72,7 +72,7 @@ if (isWanted('processing')) {
 }
 if (isWanted('working')) {
   console.log(
-    '\nworkers at ordinary concurrency, the queue with its defaults; shared_buffers=128MB',
+    `\nworkers at ordinary concurrency, the queue with its defaults; shared_buffers=${fewBuffers.shared_buffers}`,
   )
   reportWorking(measure('working', keys))
 }

@@ -8,13 +8,31 @@ import type { Request, Turn } from './working-side.ts'
 
 const program = join(import.meta.dirname, 'working-side.ts')
 
-/** What a side answers to a request. */
-async function answer(child: ChildProcess, request?: Request): Promise<number> {
-  const answered = once(child, 'message')
-  const failed = once(child, 'exit').then(() => Promise.reject(new Error('a side has ended')))
-  if (request !== undefined) child.send(request)
-  const [ms] = (await Promise.race([answered, failed])) as [number]
-  return ms
+/** A side in a process of its own. */
+class Side {
+  readonly name: string
+  readonly #child: ChildProcess
+  readonly #ended: Promise<unknown>
+
+  constructor(url: string, name: string) {
+    this.name = name
+    this.#child = fork(program, [url, name], { execArgv: process.execArgv })
+    this.#ended = once(this.#child, 'exit')
+  }
+
+  /** The next answer: that it is ready, or how long a turn took. */
+  async answer(request?: Request): Promise<number> {
+    const failed = this.#ended.then(() => Promise.reject(new Error(`${this.name} has ended`)))
+    const answered = once(this.#child, 'message')
+    if (request !== undefined) this.#child.send(request)
+    const [ms] = (await Promise.race([answered, failed])) as [number]
+    return ms
+  }
+
+  async end(): Promise<void> {
+    this.#child.disconnect()
+    await this.#ended
+  }
 }
 
 /**
@@ -30,35 +48,31 @@ export async function working(server: Server, keys: number, rounds: number): Pro
   const durations = (process.env['SLUICE_BENCH_HANDLER_MS'] ?? '0,1,5,20')
     .split(',')
     .map((text) => Number(text) as HandlerMs)
-  const sides: { name: string; child: ChildProcess }[] = []
+  const sides: Side[] = []
   for (const name of Object.keys(workerSides)) {
     if (only !== undefined && !only.split(',').some((part) => name.includes(part))) continue
-    const child = fork(program, [server.url, name], { execArgv: process.execArgv })
-    await answer(child)
-    sides.push({ name, child })
+    const side = new Side(server.url, name)
+    await side.answer()
+    sides.push(side)
   }
   for (const concurrency of concurrencies) {
     for (const handlerMs of durations) {
       // About as long for each duration, and not longer than all keys take.
       const most = handlerMs === 0 ? keys : Math.round((concurrency / handlerMs) * 2_000)
       const measured = Math.min(keys, most)
-      const turn: Turn = { before: measured / 2, keys: measured, concurrency, handlerMs }
+      const turn: Turn = { before: Math.ceil(measured / 2), keys: measured, concurrency, handlerMs }
       for (let round = 0; round <= rounds; round += 1) {
-        for (const { name, child } of sides) {
-          await answer(child, { what: 'fill', turn })
+        for (const side of sides) {
+          await side.answer({ what: 'fill', turn })
           await server.sql('checkpoint')
-          const ms = await answer(child, { what: 'work', turn })
-          const side = `concurrency ${concurrency}, handlers of ${handlerMs} ms | ${name}`
+          const ms = await side.answer({ what: 'work', turn })
+          const name = `concurrency ${concurrency}, handlers of ${handlerMs} ms | ${side.name}`
           // The first round pays for what is not compiled yet.
-          if (round > 0) record(samples, side, { perMs: turn.keys / ms })
+          if (round > 0) record(samples, name, { perMs: turn.keys / ms })
         }
       }
     }
   }
-  for (const { child } of sides) {
-    const ended = once(child, 'exit')
-    child.disconnect()
-    await ended
-  }
+  for (const side of sides) await side.end()
   return samples
 }
