@@ -1,5 +1,5 @@
--- Writes keys that lock_keys has locked; those of in_gone are deleted. Each is looked up by itself, as in
--- finish_done.
+-- Writes keys that lock_keys has locked; those of in_gone are deleted. There is one look-up for each
+-- key, as in finish_done.
 create or replace function sluice.write_keys(
   in_queue text, in_gone text[], in_keys text[], in_items text[], in_errors text[],
   in_due_at float8[], in_why int[], in_later_at float8[], in_later_why int[],
