@@ -146,6 +146,45 @@ test('of finishes of every kind, only those of the locked key fail, and they wor
   }
 })
 
+test.each([
+  ['claimed it again', "token = nextval('SCHEMA.token'), claim_id = 'other'", 'lost'],
+  ['added it', 'due_at = 1, ready_at = 1, asked_at = 1', 'ready'],
+  ['parked it', 'parked = true', 'parked'],
+])(
+  'a finish waits for a transaction that has %s, and takes the row as that left it',
+  async (_, change, outcome) => {
+    const set = change.replace('SCHEMA', schema)
+    const client = new pg.Client({ connectionString: server.url })
+    await client.connect()
+    const finishBeside = async (queue: string): Promise<unknown[]> => {
+      await driver.add(queue, asks(['k0499', 'k0500', 'k0501']), options)
+      const request = { limit: 3, holder: 'h', claimId: queue, leaseMs: 60_000 }
+      const { claims } = await driver.claim(queue, request)
+      const finishes = claims.map(
+        ({ key, token }) => ({ as: 'done', key, token, forget: true }) as const,
+      )
+      await client.query('begin')
+      await client.query(`update ${schema}.keys set ${set} where queue = $1 and key = 'k0500'`, [
+        queue,
+      ])
+      let isAnswered = false
+      const answer = Promise.resolve(driver.finish(queue, finishes, options)).finally(() => {
+        isAnswered = true
+      })
+      const waits = 'select from pg_locks where not granted'
+      while (!isAnswered && (await pool.query(waits)).rowCount === 0);
+      await client.query('commit')
+      return (await answer).map((reply) => reply.outcome)
+    }
+    // On a busy machine the commit may come after the 50 ms for which a finish waits.
+    let outcomes: unknown[] = ['failed', 'failed', 'failed']
+    for (let at = 0; outcomes.includes('failed'); at += 1)
+      outcomes = await finishBeside(`beside ${at}`)
+    await client.end()
+    expect(outcomes).toEqual(['idle', outcome, 'idle'])
+  },
+)
+
 test('a locked key is passed over by claims, and comes when it is free', async () => {
   await driver.add('q', asks(['k0500', 'k0501']), options)
   const request = { limit: 2, holder: 'h', claimId: 'c', leaseMs: 60_000 }
