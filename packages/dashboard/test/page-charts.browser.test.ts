@@ -153,11 +153,14 @@ describe.skipIf(!hasChromium)('charts, counts and actions', { timeout: 240_000 }
       await visit.reads('.chart-when', /^12:3\d:\d0, not recorded$/)
       await page.mouse.move(0, 0)
 
-      // The durations, and the sparkline of the overview.
+      // The durations, of the last minute: the keys that waited run, and a heartbeat says so.
+      await queue.inspect.resume()
+      for (let step = 0; step < 48; step += 1) await stepInFrame(clock, frames, 250)
       const work = page.getByRole('slider', { name: /^Work of \d+ runs/ })
       await work.focus()
       await page.keyboard.press('Home')
       await visit.reads('.strip-bars .bubble', /^up to .*: [\d,]+ runs?$/)
+      // The sparkline of the overview.
       await visit.go({ at: 'overview', filter: '', order: 'worst' })
       const spark = page.getByRole('slider', { name: 'Ready keys, last 5 min' })
       expect(await spark.getAttribute('aria-valuetext')).toMatch(/at the end, at most \d+$/)
