@@ -117,8 +117,8 @@ export default defineConfig({
     ].map(project),
     passWithNoTests: false,
     sequence: { sequencer: LongestFirst },
-    // Half of the tests wait for databases, disks and other processes, so there are more workers than
-    // cores: on two of them, three took 445 s and kept the cores busy for 73 % of it, four 380 s and 90 %.
+    // Half of the tests wait for databases, disks and other processes, so there are two workers more
+    // than there are cores.
     maxWorkers: availableParallelism() + 2,
     reporters: ['default', ['json', { outputFile: `${root}/.reports/vitest.json` }]],
   },

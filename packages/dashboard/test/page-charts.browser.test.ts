@@ -153,7 +153,7 @@ describe.skipIf(!hasChromium)('charts, counts and actions', { timeout: 240_000 }
       await visit.reads('.chart-when', /^12:3\d:\d0, not recorded$/)
       await page.mouse.move(0, 0)
 
-      // The durations, of the last minute: the keys that waited run, and a heartbeat says so.
+      // The durations of the last minute: the keys that waited run, and the next heartbeat reports them.
       await queue.inspect.resume()
       for (let step = 0; step < 48; step += 1) await stepInFrame(clock, frames, 250)
       const work = page.getByRole('slider', { name: /^Work of \d+ runs/ })

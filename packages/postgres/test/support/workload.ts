@@ -44,8 +44,8 @@ export interface WorkloadReport {
 const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
 const batch = 100
 
-/** How long a worker waits that found nothing, in milliseconds: at the end all wait for leases to expire. */
-const idleMs = 25
+/** How long a worker that finds nothing waits once nothing more is added, in milliseconds: until leases expire. */
+const endingMs = 25
 
 /** Makes the table of the witness. */
 export async function prepareWitness(witness: Pool): Promise<void> {
@@ -130,7 +130,7 @@ export async function runWorkload(given: WorkloadOptions): Promise<WorkloadRepor
       }
       if (claims.length === 0) {
         if (producing === 0 && (await isDone())) return
-        await breath(idleMs)
+        await breath(producing === 0 ? endingMs : undefined)
         continue
       }
       report.claims += claims.length
