@@ -51,8 +51,7 @@ export class OurStatements {
   /** What each transaction begins with. */
   #start(): number {
     this.#begin.run()
-    this.#statements.storeRead.get()
-    this.#statements.queuesFind.get('q')
+    this.#statements.storeRead.get('q')
     return Date.now()
   }
 

@@ -92,7 +92,7 @@ export class SqliteDriver implements Driver {
     const change: Change = (queue, work) => this.#change(queue, work)
     this.operate = sqliteOperate(change)
     if (target.canTransact) this.transact = (transaction) => this.#transact(transaction)
-    this.transfer = sqliteTransfer(change, (work) => this.#write(work))
+    this.transfer = sqliteTransfer(change, (work) => this.#write(null, work))
   }
 
   /** See {@link Driver.ahead}. */
@@ -133,9 +133,9 @@ export class SqliteDriver implements Driver {
   }
 
   claim(queue: string, request: ClaimRequest): Awaitable<ClaimReply> {
-    const found = this.#read((statements, { now }) => claimNothing(statements, queue, request, now))
+    const found = this.#read(queue, (statements, store) => claimNothing(statements, store, request))
     const take = (): Awaitable<ClaimReply> =>
-      this.#write((statements, store) => {
+      this.#write(queue, (statements, store) => {
         const tx = new WriteTransaction(statements, queue, store)
         const reply = claimVerb(tx, request)
         tx.end()
@@ -146,7 +146,7 @@ export class SqliteDriver implements Driver {
   }
 
   adopt(queue: string, claimId: string): Awaitable<Claim[]> {
-    return this.#read((statements) => adoptVerb(statements, queue, claimId))
+    return this.#read(queue, (statements, store) => adoptVerb(statements, store.queue, claimId))
   }
 
   expire(
@@ -158,7 +158,7 @@ export class SqliteDriver implements Driver {
   }
 
   renew(queue: string, leases: readonly Lease[], leaseMs: number): Awaitable<RenewReply[]> {
-    return this.#write((statements, { now }) => renewVerb(statements, queue, leases, now + leaseMs))
+    return this.#write(queue, (statements, store) => renewVerb(statements, store, leases, leaseMs))
   }
 
   finish(
@@ -174,10 +174,10 @@ export class SqliteDriver implements Driver {
   }
 
   tick(queue: string, request: TickRequest): Awaitable<TickReply> {
-    const read = this.#read((statements, { now }) => tickRead(statements, queue, request, now))
+    const read = this.#read(queue, (statements, store) => tickRead(statements, store, request))
     const finish = ({ reply, mustWrite }: ReturnType<typeof tickRead>): Awaitable<TickReply> => {
       if (!mustWrite) return reply
-      const swept = this.#write((statements, store) => {
+      const swept = this.#write(queue, (statements, store) => {
         const tx = new WriteTransaction(statements, queue, store)
         return tickWrite(tx, request)
       })
@@ -190,11 +190,11 @@ export class SqliteDriver implements Driver {
   }
 
   counts(queue: string, { cap }: { readonly cap: number }): Awaitable<Counts> {
-    return this.#read((statements, { now }) => countVerb(statements, queue, cap, now))
+    return this.#read(queue, (statements, store) => countVerb(statements, store, cap))
   }
 
   list(queue: string, request: ListRequest): Awaitable<ListReply> {
-    return this.#read((statements, { now }) => listVerb(statements, queue, request, now))
+    return this.#read(queue, (statements, store) => listVerb(statements, store, request))
   }
 
   watch(onWake: (queue: string | undefined) => void): () => void {
@@ -208,23 +208,23 @@ export class SqliteDriver implements Driver {
   }
 
   queues(): Awaitable<string[]> {
-    return this.#read(listQueues)
+    return this.#read(null, listQueues)
   }
 
   workers(queue: string, withinMs: number): Awaitable<WorkerRow[]> {
-    return this.#read((statements, { now }) => workersVerb(statements, queue, now - withinMs))
+    return this.#read(queue, (statements, store) => workersVerb(statements, store, withinMs))
   }
 
   history(queue: string, stepMs: number): Awaitable<HistoryReply> {
-    return this.#read((statements, { now }) => historyVerb(statements, queue, stepMs, now))
+    return this.#read(queue, (statements, store) => historyVerb(statements, store, stepMs))
   }
 
   failedRuns(queue: string): Awaitable<FailedRun[]> {
-    return this.#read((statements, { now }) => failedRunsVerb(statements, queue, now))
+    return this.#read(queue, failedRunsVerb)
   }
 
   buckets(): Awaitable<BucketRow[]> {
-    return this.#read(listBuckets)
+    return this.#read(null, listBuckets)
   }
 
   #transact(transaction: unknown): DriverTransaction {
@@ -246,14 +246,14 @@ export class SqliteDriver implements Driver {
     return this.#share
   }
 
-  #write<T>(work: Work<T>): Awaitable<T> {
+  #write<T>(queue: string | null, work: Work<T>): Awaitable<T> {
     if (this.#share === undefined) return this.#notOpen()
-    return this.#share.connection.write(this.#clock, work)
+    return this.#share.connection.write(this.#clock, queue, work)
   }
 
-  #read<T>(work: Work<T>): Awaitable<T> {
+  #read<T>(queue: string | null, work: Work<T>): Awaitable<T> {
     if (this.#share === undefined) return this.#notOpen()
-    return this.#share.connection.read(this.#clock, work)
+    return this.#share.connection.read(this.#clock, queue, work)
   }
 
   #notOpen(): Promise<never> {
@@ -264,7 +264,7 @@ export class SqliteDriver implements Driver {
   #change<T>(queue: string, work: (tx: WriteTransaction) => T): Awaitable<T> {
     if (this.#share === undefined) return this.#notOpen()
     const { connection } = this.#share
-    const done = connection.write(this.#clock, (statements, store) => {
+    const done = connection.write(this.#clock, queue, (statements, store) => {
       const tx = new WriteTransaction(statements, queue, store)
       const value = work(tx)
       tx.end()

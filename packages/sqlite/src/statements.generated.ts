@@ -512,9 +512,6 @@ values (?)`,
   queuesCount: `select count(case when token is null then due_at else next_due_at end) as pending
 from sluice_keys
 where queue = +?`,
-  queuesFind: `select id, paused, pending
-from sluice_queues
-where name = +?`,
   queuesList: `select q.name
 from sluice_queues q
 where q.paused = 1
@@ -536,10 +533,11 @@ where id in (
 )
 returning key, lease_until`,
   storeRead: `select
-  token, ahead, latest,
-  max(seq, coalesce((select k.seq from sluice_keys k order by k.id desc limit 1), 0)) as seq
-from sluice_store
-where id = 1`,
+  s.token, s.ahead, s.latest,
+  max(s.seq, coalesce((select k.seq from sluice_keys k order by k.id desc limit 1), 0)) as seq,
+  q.id as queue_id, q.paused, q.pending
+from sluice_store s left join sluice_queues q on q.name = +?
+where s.id = 1`,
   storeSave: `update sluice_store
 set token = ?, seq = ?, ahead = ?, latest = ?
 where id = 1`,

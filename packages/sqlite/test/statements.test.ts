@@ -30,8 +30,8 @@ describe('the statements', () => {
     const statements = prepareStatements(counted)
     const atOnce = ['begin immediate', 'begin', 'commit', 'rollback', 'pragma data_version']
     assert.deepEqual(prepared, atOnce)
-    assert.equal(statements.queuesFind, statements.queuesFind)
-    assert.deepEqual(prepared, [...atOnce, statementTexts.queuesFind])
+    assert.equal(statements.storeRead, statements.storeRead)
+    assert.deepEqual(prepared, [...atOnce, statementTexts.storeRead])
     const names = Object.keys(statementTexts) as StatementName[]
     for (const name of names) assert.equal(typeof statements[name].run, 'function')
     assert.equal(prepared.length, atOnce.length + names.length)

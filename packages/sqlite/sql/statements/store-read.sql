@@ -1,7 +1,11 @@
--- The one row of the store, with the last position in the order that was handed out.
--- Why this plan: by rowid; of the keys the last row, which is where the next one is inserted.
+-- The one row of the store, with the last position in the order that was handed out, and the row of a
+-- queue, if it has one.
+-- Parameters: name of the queue, or null.
+-- Why this plan: by rowid; of the keys the last row, which is where the next one is inserted; one look into
+-- the unique index on name.
 select
-  token, ahead, latest,
-  max(seq, coalesce((select k.seq from sluice_keys k order by k.id desc limit 1), 0)) as seq
-from sluice_store
-where id = 1
+  s.token, s.ahead, s.latest,
+  max(s.seq, coalesce((select k.seq from sluice_keys k order by k.id desc limit 1), 0)) as seq,
+  q.id as queue_id, q.paused, q.pending
+from sluice_store s left join sluice_queues q on q.name = +?
+where s.id = 1

@@ -80,15 +80,15 @@ export class Connection {
     this.#drop()
   }
 
-  /** Does `work` in a transaction that writes. */
-  write<T>(clock: Clock, work: Work<T>): Awaitable<T> {
-    return this.#retry.run(() => this.#transaction(clock, work, true))
+  /** Does `work` in a transaction that writes; `queue` is the one that it is about, if it is about one. */
+  write<T>(clock: Clock, queue: string | null, work: Work<T>): Awaitable<T> {
+    return this.#retry.run(() => this.#transaction(clock, queue, work, true))
   }
 
   /** Does `work` in a transaction that only reads. */
-  read<T>(clock: Clock, work: Work<T>): Awaitable<T> {
+  read<T>(clock: Clock, queue: string | null, work: Work<T>): Awaitable<T> {
     // A writer does not block readers, so they need not queue behind blocked operations.
-    return this.#retry.run(() => this.#transaction(clock, work, false), true)
+    return this.#retry.run(() => this.#transaction(clock, queue, work, false), true)
   }
 
   /** Reads the file outside of a transaction, in which damage would fail the whole examination. */
@@ -123,7 +123,7 @@ export class Connection {
     )
   }
 
-  #transaction<T>(clock: Clock, work: Work<T>, writes: boolean): T {
+  #transaction<T>(clock: Clock, queue: string | null, work: Work<T>, writes: boolean): T {
     const statements = this.#opened(clock)
     let stage: Stage = 'before-commit'
     try {
@@ -134,7 +134,7 @@ export class Connection {
       let value: T
       try {
         // Read under the lock: the present is not that of when the waiting for it began.
-        const store = new StoreRow(statements, this.time(clock))
+        const store = new StoreRow(statements, this.time(clock), queue)
         value = work(statements, store)
         if (writes) {
           store.save()

@@ -4,7 +4,6 @@ import {
   type Counts,
   type Depth,
   depthOf,
-  type EpochMs,
   type FailedRun,
   failedRunsMax,
   failedRunsMsMax,
@@ -18,7 +17,7 @@ import {
   type WorkRecord,
 } from '@sluice/core/driver'
 import type { Statements } from '../connection/statements.ts'
-import { findQueue } from './queue-row.ts'
+import type { StoreRow } from './store-row.ts'
 import type { WriteTransaction } from './write-transaction.ts'
 
 interface StepColumns {
@@ -98,22 +97,19 @@ export function addRecord(tx: WriteTransaction, record: WorkRecord, count: () =>
 /** The steps of one length that are kept of a queue. */
 export function historyVerb(
   statements: Statements,
-  queue: string,
+  { queue, now }: StoreRow,
   stepMs: number,
-  now: EpochMs,
 ): HistoryReply {
-  const row = findQueue(statements, queue)
   const resolution = historyResolutions.find((each) => each.stepMs === stepMs)
-  if (row === undefined || resolution === undefined) return { now, steps: [] }
+  if (queue === undefined || resolution === undefined) return { now, steps: [] }
   const since = stepsGoneAt(now, resolution)
-  const rows = statements.historyList.all(row.id, stepMs, since) as StepColumns[]
+  const rows = statements.historyList.all(queue.id, stepMs, since) as StepColumns[]
   return { now, steps: rows.map(stepOf) }
 }
 
 /** The failed runs that are kept of a queue, newest first. */
-export function failedRunsVerb(statements: Statements, queue: string, now: EpochMs): FailedRun[] {
-  const row = findQueue(statements, queue)
-  if (row === undefined) return []
-  const rows = statements.failedRunsList.all(row.id, now - failedRunsMsMax) as FailedRunColumns[]
+export function failedRunsVerb(statements: Statements, { queue, now }: StoreRow): FailedRun[] {
+  if (queue === undefined) return []
+  const rows = statements.failedRunsList.all(queue.id, now - failedRunsMsMax) as FailedRunColumns[]
   return rows.map(({ last_error, ...run }) => ({ ...run, lastError: last_error }))
 }

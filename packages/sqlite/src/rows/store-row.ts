@@ -1,5 +1,6 @@
 import { type EpochMs, SluiceError } from '@sluice/core/driver'
 import type { Statements } from '../connection/statements.ts'
+import type { QueueRow } from './queue-row.ts'
 import type { StoredTime, StoreTime } from './store-time.ts'
 
 /** How old the newest instant in the file may become before a write updates it, in milliseconds. */
@@ -11,12 +12,20 @@ const aheadMsMin = 1
 interface StoreColumns extends StoredTime {
   readonly token: number
   readonly seq: number
+  readonly queue_id: number | null
+  readonly paused: number
+  readonly pending: number | null
 }
 
-/** The one row of a store within one transaction: its time, and what all its queues share. */
+/**
+ * The one row of a store within one transaction: its time, and what all its queues share. With the row
+ * of the queue that the transaction is about: one statement reads both.
+ */
 export class StoreRow {
   /** The store's time, one instant for the whole transaction. */
   readonly now: EpochMs
+  /** `undefined` if the queue was never written to, or there is none. */
+  readonly queue: QueueRow | undefined
   readonly #statements: Statements
   readonly #time: StoreTime
   readonly #before: StoreColumns
@@ -24,8 +33,8 @@ export class StoreRow {
   #seq: number
   #mustSaveSeq = false
 
-  constructor(statements: Statements, time: StoreTime) {
-    const row = statements.storeRead.get() as StoreColumns | undefined
+  constructor(statements: Statements, time: StoreTime, queue: string | null) {
+    const row = statements.storeRead.get(queue) as StoreColumns | undefined
     if (row === undefined) {
       throw new SluiceError('ERR_STORE_DAMAGED', 'the row of the token counter is missing')
     }
@@ -35,6 +44,10 @@ export class StoreRow {
     this.#token = row.token
     this.#seq = row.seq
     this.now = time.agree(row)
+    this.queue =
+      row.queue_id === null
+        ? undefined
+        : { id: row.queue_id, isPaused: row.paused === 1, pending: row.pending }
   }
 
   /** The last token that was handed out. */

@@ -1,7 +1,7 @@
 import { type EpochMs, type KeyState, never, transitions } from '@sluice/core/driver'
 import type { Statements } from '../connection/statements.ts'
 import { columnsOf, copyOf, isSame, newKey, readKey, readKeys, type StoredKey } from './key-row.ts'
-import type { QueueColumns } from './queue-row.ts'
+import { addQueue } from './queue-row.ts'
 import type { StoreRow } from './store-row.ts'
 
 /**
@@ -19,15 +19,11 @@ export class WriteTransaction {
   constructor(statements: Statements, name: string, store: StoreRow) {
     this.statements = statements
     this.store = store
-    let row = statements.queuesFind.get(name) as QueueColumns | undefined
-    if (row === undefined) {
-      statements.queuesAdd.run(name)
-      row = statements.queuesFind.get(name) as QueueColumns
-    }
-    this.queueId = row.id
-    this.isPaused = row.paused === 1
-    this.#stored = row.pending
-    this.#pending = row.pending
+    const { id, isPaused, pending } = store.queue ?? addQueue(statements, name)
+    this.queueId = id
+    this.isPaused = isPaused
+    this.#stored = pending
+    this.#pending = pending
   }
 
   /** The store's time, one instant for the whole transaction. */

@@ -12,7 +12,8 @@ import type { Statements } from '../connection/statements.ts'
 import { claimNumber } from '../rows/claim-number.ts'
 import { instantOf, storedInstant } from '../rows/columns.ts'
 import { holderNumber } from '../rows/holder.ts'
-import { findQueue } from '../rows/queue-row.ts'
+import type { QueueRow } from '../rows/queue-row.ts'
+import type { StoreRow } from '../rows/store-row.ts'
 import type { WriteTransaction } from '../rows/write-transaction.ts'
 
 interface Candidate {
@@ -52,17 +53,15 @@ export function expiredLeases(
  */
 export function claimNothing(
   statements: Statements,
-  queue: string,
+  { queue, now }: StoreRow,
   request: ClaimRequest,
-  now: EpochMs,
 ): ClaimReply | undefined {
-  const row = findQueue(statements, queue)
-  if (row === undefined) return { claims: [], leaseEnds: [], now }
-  if (!row.isPaused) {
+  if (queue === undefined) return { claims: [], leaseEnds: [], now }
+  if (!queue.isPaused) {
     const bound = Math.min(now, request.dueBy ?? now)
-    if (candidates(statements, row.id, now, bound, 1).length > 0) return undefined
+    if (candidates(statements, queue.id, now, bound, 1).length > 0) return undefined
   }
-  return { claims: [], leaseEnds: expiredLeases(statements, row.id, now, leaseEndsMax), now }
+  return { claims: [], leaseEnds: expiredLeases(statements, queue.id, now, leaseEndsMax), now }
 }
 
 /** Hands out due keys under a lease. */
@@ -191,10 +190,13 @@ interface HeldRow {
 }
 
 /** The claims of a request that are still held. */
-export function adoptVerb(statements: Statements, queue: string, claimId: string): Claim[] {
-  const row = findQueue(statements, queue)
-  if (row === undefined) return []
-  const held = statements.claimAdopt.all(row.id, claimNumber(claimId)) as HeldRow[]
+export function adoptVerb(
+  statements: Statements,
+  queue: QueueRow | undefined,
+  claimId: string,
+): Claim[] {
+  if (queue === undefined) return []
+  const held = statements.claimAdopt.all(queue.id, claimNumber(claimId)) as HeldRow[]
   return held.map((each) => ({
     key: each.key,
     item: each.item ?? undefined,

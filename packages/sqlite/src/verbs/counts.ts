@@ -1,7 +1,8 @@
 import { type Counts, type EpochMs, never } from '@sluice/core/driver'
 import type { Statements } from '../connection/statements.ts'
 import { storedReason } from '../rows/columns.ts'
-import { findQueue, type QueueRow } from '../rows/queue-row.ts'
+import type { QueueRow } from '../rows/queue-row.ts'
+import type { StoreRow } from '../rows/store-row.ts'
 import type { Level } from './claim.ts'
 
 /** Every priority that has pending keys, and when the first key of each is ready. */
@@ -55,20 +56,14 @@ type AllColumns = Readonly<
 > & { readonly first_at: number | null }
 
 /** Counts the keys of a queue by state, reading at most about `cap` of each. */
-export function countVerb(
-  statements: Statements,
-  queue: string,
-  cap: number,
-  now: EpochMs,
-): Counts {
-  const row = findQueue(statements, queue)
-  return row === undefined ? nothing : countKeys(statements, row, cap, now)
+export function countVerb(statements: Statements, { queue, now }: StoreRow, cap: number): Counts {
+  return queue === undefined ? nothing : countKeys(statements, queue, cap, now)
 }
 
 /** The same for a queue that is known. */
 export function countKeys(
   statements: Statements,
-  { id, isPaused }: QueueRow,
+  { id, isPaused }: Pick<QueueRow, 'id' | 'isPaused'>,
   cap: number,
   now: EpochMs,
 ): Counts {

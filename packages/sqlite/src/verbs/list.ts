@@ -12,7 +12,7 @@ import type { Statements } from '../connection/statements.ts'
 import type { SqliteStatement } from '../library/database.ts'
 import { holderNames } from '../rows/holder.ts'
 import { type KeyColumns, readKeys, type StoredKey, storedKey } from '../rows/key-row.ts'
-import { findQueue } from '../rows/queue-row.ts'
+import type { StoreRow } from '../rows/store-row.ts'
 
 /**
  * The most keys that one page reads. A page of a state that is rare among many keys may therefore
@@ -30,13 +30,11 @@ function sourceOf(statements: Statements, state: KeyStateWord | undefined): Sqli
 /** Lists keys in the order of their bytes. */
 export function listVerb(
   statements: Statements,
-  queue: string,
+  { queue, now }: StoreRow,
   request: ListRequest,
-  now: EpochMs,
 ): ListReply {
-  const row = findQueue(statements, queue)
-  if (row === undefined) return { now, rows: [] }
-  if (request.keys !== undefined) return listNamed(statements, row.id, request, request.keys, now)
+  if (queue === undefined) return { now, rows: [] }
+  if (request.keys !== undefined) return listNamed(statements, queue.id, request, request.keys, now)
   const { state, prefix = '', limit } = request
   const source = sourceOf(statements, state)
   const found: StoredKey[] = []
@@ -46,7 +44,7 @@ export function listVerb(
     // One more than fits, to know whether there is a page after this one, and the one before it.
     const least = limit + 2
     const wanted = Math.min(looksLeft + 1, state === undefined ? least : Math.max(least, 256))
-    const rows = source.all(row.id, laterOf(prefix, cursor ?? ''), wanted) as KeyColumns[]
+    const rows = source.all(queue.id, laterOf(prefix, cursor ?? ''), wanted) as KeyColumns[]
     for (const each of rows) {
       if (each.key === cursor) continue
       if (!each.key.startsWith(prefix)) return page(statements, found, now)

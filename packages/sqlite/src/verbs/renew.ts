@@ -1,19 +1,20 @@
-import { type EpochMs, type Lease, never, type RenewReply } from '@sluice/core/driver'
+import { type Lease, never, type RenewReply } from '@sluice/core/driver'
 import type { Statements } from '../connection/statements.ts'
 import { instantOf, storedInstant } from '../rows/columns.ts'
-import { findQueue } from '../rows/queue-row.ts'
+import type { StoreRow } from '../rows/store-row.ts'
 
 /** Extends leases whose tokens are current. */
 export function renewVerb(
   statements: Statements,
-  queue: string,
+  { queue, now }: StoreRow,
   leases: readonly Lease[],
-  leaseUntil: EpochMs,
+  leaseMs: number,
 ): RenewReply[] {
-  const row = findQueue(statements, queue)
-  const until = storedInstant(leaseUntil)
+  const until = storedInstant(now + leaseMs)
   const pairs = JSON.stringify(leases.map(({ key, token }) => [key, token]))
-  const renewed = (row === undefined ? [] : statements.renew.all(until, until, pairs, row.id)) as {
+  const renewed = (
+    queue === undefined ? [] : statements.renew.all(until, until, pairs, queue.id)
+  ) as {
     readonly key: string
     readonly lease_until: number | null
   }[]

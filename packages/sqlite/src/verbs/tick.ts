@@ -7,7 +7,8 @@ import {
 } from '@sluice/core/driver'
 import type { Statements } from '../connection/statements.ts'
 import { addRecord } from '../rows/history.ts'
-import { findQueue, type QueueRow } from '../rows/queue-row.ts'
+import type { QueueRow } from '../rows/queue-row.ts'
+import type { StoreRow } from '../rows/store-row.ts'
 import type { WriteTransaction } from '../rows/write-transaction.ts'
 import { expiredLeases } from './claim.ts'
 import { countKeys, levelsOf } from './counts.ts'
@@ -23,28 +24,26 @@ function nextDue(statements: Statements, queue: QueueRow): EpochMs {
 /** The part of a tick that only reads; `mustWrite` tells whether the other part is needed. */
 export function tickRead(
   statements: Statements,
-  queue: string,
+  { queue, now }: StoreRow,
   request: TickRequest,
-  now: EpochMs,
 ): { readonly reply: TickReply; readonly mustWrite: boolean } {
-  const row = findQueue(statements, queue)
-  if (row === undefined) {
+  if (queue === undefined) {
     const reply = { now, nextAt: never, paused: false, leaseEnds: [], swept: 0 }
     return { reply, mustWrite: request.worker !== undefined }
   }
-  const first = statements.tickFirstLease.get(row.id) as
+  const first = statements.tickFirstLease.get(queue.id) as
     | { readonly lease_until: number }
     | undefined
   const leaseEnd = first?.lease_until ?? never
   const reply: TickReply = {
     now,
-    nextAt: Math.min(nextDue(statements, row), leaseEnd),
-    paused: row.isPaused,
-    leaseEnds: leaseEnd <= now ? expiredLeases(statements, row.id, now, request.limit) : [],
+    nextAt: Math.min(nextDue(statements, queue), leaseEnd),
+    paused: queue.isPaused,
+    leaseEnds: leaseEnd <= now ? expiredLeases(statements, queue.id, now, request.limit) : [],
     swept: 0,
   }
   const hasStale =
-    statements.tickFirstIdle.get(row.id, now - request.failuresExpireMs) !== undefined
+    statements.tickFirstIdle.get(queue.id, now - request.failuresExpireMs) !== undefined
   return { reply, mustWrite: hasStale || request.worker !== undefined }
 }
 

@@ -47,7 +47,7 @@ export function transact(target: TransactTarget, transaction: unknown): DriverTr
     try {
       return asOne(database, () => {
         const statements = statementsOf(database)
-        const store = new StoreRow(statements, target.time)
+        const store = new StoreRow(statements, target.time, queue)
         const tx = new WriteTransaction(statements, queue, store)
         const value = work(tx)
         tx.end()

@@ -1,6 +1,6 @@
-import { type EpochMs, type WorkerInfo, type WorkerRow, workerMsMax } from '@sluice/core/driver'
+import { type WorkerInfo, type WorkerRow, workerMsMax } from '@sluice/core/driver'
 import type { Statements } from '../connection/statements.ts'
-import { findQueue } from '../rows/queue-row.ts'
+import type { StoreRow } from '../rows/store-row.ts'
 import type { WriteTransaction } from '../rows/write-transaction.ts'
 
 interface WorkerColumns {
@@ -10,11 +10,14 @@ interface WorkerColumns {
   readonly seen_at: number
 }
 
-/** The workers of a queue that were seen since `since`. */
-export function workersVerb(statements: Statements, queue: string, since: EpochMs): WorkerRow[] {
-  const row = findQueue(statements, queue)
-  if (row === undefined) return []
-  const rows = statements.workersList.all(row.id, since) as WorkerColumns[]
+/** The workers of a queue that were seen within the last `withinMs`. */
+export function workersVerb(
+  statements: Statements,
+  { queue, now }: StoreRow,
+  withinMs: number,
+): WorkerRow[] {
+  if (queue === undefined) return []
+  const rows = statements.workersList.all(queue.id, now - withinMs) as WorkerColumns[]
   return rows.map(({ info, started_at, seen_at }) => ({
     ...(JSON.parse(info) as WorkerInfo),
     startedAt: started_at,
