@@ -20,7 +20,7 @@ export const foundByRuns: readonly SourceMutant[] = [
     name: 'getters hang after a shutdown whose claim brought some keys',
     edits: [
       {
-        file: 'packages/queue/src/batched/claim-loop.ts',
+        file: 'packages/queue/src/batched/claims/claim-loop.ts',
         find: "if (count > 0 || phase !== 'shutting-down') this.#mustClaimAgain = true\n      else if",
         replace: 'if (count === 0)\n      if',
       },

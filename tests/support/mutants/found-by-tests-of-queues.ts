@@ -68,7 +68,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     name: 'what a late claim brings is handed out',
     edits: [
       {
-        file: 'packages/queue/src/batched/claim-loop.ts',
+        file: 'packages/queue/src/batched/claims/claim-loop.ts',
         find: 'const claims = brought.filter(mayStart)',
         replace: 'const claims = brought',
       },
@@ -82,7 +82,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     name: 'an answer that was overtaken puts off a due key',
     edits: [
       {
-        file: 'packages/queue/src/batched/next-due.ts',
+        file: 'packages/queue/src/batched/claims/next-due.ts',
         find: 'number < this.#lastAnswered ? Math.min(this.nextAt, nextAt) : nextAt',
         replace: 'nextAt',
       },
@@ -96,7 +96,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     name: 'counts of failures that have expired are deleted a hundred in ten seconds',
     edits: [
       {
-        file: 'packages/queue/src/batched/next-due.ts',
+        file: 'packages/queue/src/batched/claims/next-due.ts',
         find: 'if (reply.swept >= tickLimit) this.#sweepOn()',
         replace: '',
       },
@@ -241,7 +241,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     name: 'idle processes on one SQLite file wake each other',
     edits: [
       {
-        file: 'packages/queue/src/batched/next-due.ts',
+        file: 'packages/queue/src/batched/claims/next-due.ts',
         find: 'registers ? tally?.dueWorker(handle.clock.monotonicMs(), beatMs) : undefined',
         replace: 'tally?.worker()',
       },

@@ -34,7 +34,7 @@ export const foundByTestsOfWorkers: readonly FoundByTest[] = [
     name: 'a queue that is closing hands out keys that were claimed ahead',
     edits: [
       {
-        file: 'packages/queue/src/batched/claim-loop.ts',
+        file: 'packages/queue/src/batched/claims/claim-loop.ts',
         find: "if (this.#core.phase !== 'open') return undefined",
         replace: '',
       },
@@ -217,7 +217,7 @@ export const foundByTestsOfWorkers: readonly FoundByTest[] = [
     name: 'half of the claims take longer than the round trip for which keys are claimed ahead',
     edits: [
       {
-        file: 'packages/queue/src/batched/prefetch-amount.ts',
+        file: 'packages/queue/src/batched/claims/prefetch-amount.ts',
         find: 'sorted[Math.floor(sorted.length * longShare)]',
         replace: 'sorted[sorted.length >> 1]',
       },
@@ -231,7 +231,7 @@ export const foundByTestsOfWorkers: readonly FoundByTest[] = [
     name: 'as much as possible is claimed ahead of slow handlers',
     edits: [
       {
-        file: 'packages/queue/src/batched/prefetch-amount.ts',
+        file: 'packages/queue/src/batched/claims/prefetch-amount.ts',
         find: 'const mean = 2 * this.#longMs * startsPerMs',
         replace: 'const mean = 1e6 * startsPerMs',
       },
@@ -245,7 +245,7 @@ export const foundByTestsOfWorkers: readonly FoundByTest[] = [
     name: 'each slot may claim a key ahead, however slow its handlers are',
     edits: [
       {
-        file: 'packages/queue/src/batched/prefetch-amount.ts',
+        file: 'packages/queue/src/batched/claims/prefetch-amount.ts',
         find: 'Math.min(mean, slots)',
         replace: 'slots',
       },
@@ -273,7 +273,7 @@ export const foundByTestsOfWorkers: readonly FoundByTest[] = [
     name: 'keys of a claim are kept by limits that have fallen since',
     edits: [
       {
-        file: 'packages/queue/src/batched/prefetching.ts',
+        file: 'packages/queue/src/batched/claims/prefetching.ts',
         find: 'Math.max(max, beyondSlotsMax)',
         replace: 'Math.max(max, this.beyondSlotsMax)',
       },
@@ -287,7 +287,7 @@ export const foundByTestsOfWorkers: readonly FoundByTest[] = [
     name: 'a key that has crashed is claimed ahead',
     edits: [
       {
-        file: 'packages/queue/src/batched/prefetching.ts',
+        file: 'packages/queue/src/batched/claims/prefetching.ts',
         find: "phase === 'open' && held.crashes === 0",
         replace: "phase === 'open'",
       },
@@ -301,7 +301,7 @@ export const foundByTestsOfWorkers: readonly FoundByTest[] = [
     name: 'keys that are not started are kept for long',
     edits: [
       {
-        file: 'packages/queue/src/batched/prefetch-amount.ts',
+        file: 'packages/queue/src/batched/claims/prefetch-amount.ts',
         find: 'const keepMsMin = 100',
         replace: 'const keepMsMin = 10_000',
       },

@@ -11,7 +11,7 @@ import type { Adds } from '../core/backend.ts'
 import type { DriverCalls } from '../driver/driver-calls.ts'
 import type { Answers, BatchJob } from './batch-job.ts'
 import { Batcher } from './batcher.ts'
-import type { NextDue } from './next-due.ts'
+import type { NextDue } from './claims/next-due.ts'
 
 type AddRequest = Ask | undefined
 type AddReply = AskReply | CancelOutcome | ForgetOutcome
@@ -49,7 +49,7 @@ export class AddBatcher extends Batcher<AddRequest, AddReply> implements Adds {
     this.#nextDue = nextDue
   }
 
-  protected override sizeOf(request: AddRequest): number {
+  override sizeOf(request: AddRequest): number {
     // An item that is its own key is not sent a second time.
     return keyOf(request).length + (request?.item?.length ?? 0)
   }
@@ -116,10 +116,7 @@ export class AddBatcher extends Batcher<AddRequest, AddReply> implements Adds {
    * Immediate adds of one key travel as one; each gets the answer that it would have got alone. An
    * add that is repeated changes nothing more: the key is due at least as early as it was.
    */
-  protected override merge(
-    earlier: AddJob,
-    later: AddJob,
-  ): ((reply: AddReply) => AddReply) | undefined {
+  override merge(earlier: AddJob, later: AddJob): ((reply: AddReply) => AddReply) | undefined {
     const first = earlier.request
     const second = later.request
     if (first === undefined || second === undefined) return undefined

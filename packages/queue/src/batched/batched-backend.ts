@@ -15,10 +15,10 @@ import type { HeldKey } from '../held/held-key.ts'
 import type { HoldKeeper } from '../held/hold-keeper.ts'
 import { Leases } from '../leases/leases.ts'
 import { AddBatcher } from './add-batcher.ts'
-import { ClaimLoop } from './claim-loop.ts'
+import { ClaimLoop } from './claims/claim-loop.ts'
+import { NextDue } from './claims/next-due.ts'
 import { FinishBatcher } from './finish-batcher.ts'
 import { addMany, doneMany } from './many.ts'
-import { NextDue } from './next-due.ts'
 
 /** Counts without a limit. */
 const uncapped = Number.MAX_SAFE_INTEGER

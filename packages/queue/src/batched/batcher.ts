@@ -20,9 +20,11 @@ import {
   unknownOutcome,
   wasNotSent,
 } from './batch-errors.ts'
-import { type Answers, BatchJob, follow, rejectJob, resolveJob } from './batch-job.ts'
+import { type Answers, BatchJob, rejectJob, resolveJob } from './batch-job.ts'
 import { parallelMin } from './in-flight-limits.ts'
 import { LateJobs } from './late-jobs.ts'
+import { type BatchRules, nextBatch } from './next-batch.ts'
+import { UnansweredBatches } from './unanswered-batches.ts'
 
 /** How long a job waits whose row is locked: the first time, and the longest time. */
 const lockedKeyDelay = { first: 20, longest: 1_000 }
@@ -36,14 +38,13 @@ const lockedKeyDelay = { first: 20, longest: 1_000 }
  * A job that the driver could not serve because another session has locked its row leaves the
  * others and is tried alone, so that one locked row stalls no other key.
  */
-export abstract class Batcher<Request, Reply> {
+export abstract class Batcher<Request, Reply> implements BatchRules<Request, Reply> {
   protected readonly calls: DriverCalls
   readonly #batchesMax: number
   #waiting: BatchJob<Request, Reply>[] = []
   /** Halves of batches that failed for a reason that lasts; they are sent before other jobs. */
   #halves: (readonly BatchJob<Request, Reply>[])[] = []
   readonly #late = new LateJobs<Request, Reply>()
-  #inFlight = 0
   #isScheduled = false
   #isTurnScheduled = false
   /** The store has answered the last batch before `send` returned. */
@@ -52,8 +53,7 @@ export abstract class Batcher<Request, Reply> {
   /** Batches in flight, without those that were sent alone. */
   #batchesInFlight = 0
   #watch: Timer | undefined
-  /** Batches without an answer yet, and how to go on without it. */
-  readonly #unanswered = new Map<readonly BatchJob<Request, Reply>[], () => void>()
+  readonly #unanswered = new UnansweredBatches<Request, Reply>()
   #idle: (() => void)[] = []
 
   /**
@@ -71,16 +71,11 @@ export abstract class Batcher<Request, Reply> {
     jobs: readonly BatchJob<Request, Reply>[],
   ): Awaitable<readonly (Reply | Failure)[]>
 
-  /** About how many bytes a request has, for the limit of a batch. */
-  protected sizeOf(_request: Request): number {
+  sizeOf(_request: Request): number {
     return 0
   }
 
-  /**
-   * Merges a job into an earlier one of the same batch and key; returns how the later one is
-   * answered, or `undefined` if the two cannot share a batch.
-   */
-  protected merge(
+  merge(
     _earlier: BatchJob<Request, Reply>,
     _later: BatchJob<Request, Reply>,
   ): ((reply: Reply) => Reply) | undefined {
@@ -137,13 +132,7 @@ export abstract class Batcher<Request, Reply> {
   /** Rejects every job that has no answer yet, since the queue is closed. */
   giveUp(): void {
     for (const [job] of this.#late.expired(Infinity)) this.#drop(job, closedUnsent(job.key))
-    for (const [batch, goOn] of [...this.#unanswered]) {
-      for (const job of batch) {
-        rejectJob(job, unknownOutcome('the queue was closed before the store answered'))
-      }
-      this.#removeBatch(batch)
-      goOn()
-    }
+    this.#unanswered.expire(Infinity, 'the queue was closed before the store answered')
     const waiting = this.#waiting
     this.#waiting = []
     for (const job of [...waiting, ...this.#halves.flat()]) rejectJob(job, closedUnsent(job.key))
@@ -159,7 +148,7 @@ export abstract class Batcher<Request, Reply> {
   }
 
   #isIdle(): boolean {
-    return this.#waiting.length === 0 && this.#inFlight === 0 && this.#late.isEmpty
+    return this.#waiting.length === 0 && this.#unanswered.isEmpty && this.#late.isEmpty
   }
 
   #schedule(): void {
@@ -214,45 +203,17 @@ export abstract class Batcher<Request, Reply> {
   /** Takes the jobs of the next batch, and leaves those that have to wait for a later one. */
   #nextBatch(): BatchJob<Request, Reply>[] {
     // Awaited calls come one by one, and nothing can make a job wait that is alone.
-    if (this.#waiting.length === 1 && this.#unanswered.size === 0 && this.#late.isEmpty) {
+    if (this.#waiting.length === 1 && this.#unanswered.isEmpty && this.#late.isEmpty) {
       const only = this.#waiting
       this.#waiting = []
       return only
     }
-    const chosen = new Map<string, BatchJob<Request, Reply>>()
-    const passed = new Set<string>(this.#late.keys())
-    for (const batch of this.#unanswered.keys()) for (const { key } of batch) passed.add(key)
-    const left: BatchJob<Request, Reply>[] = []
-    let kind: string | undefined
-    let seen = 0
-    let bytes = 0
     const { batchKeys = batchKeysMax, batchBytes = Infinity } = this.calls.driver
-    for (const job of this.#waiting) {
-      if (chosen.size >= batchKeys || bytes >= batchBytes) break
-      seen += 1
-      if (passed.has(job.key)) {
-        left.push(job)
-        continue
-      }
-      kind ??= job.kind
-      const earlier = chosen.get(job.key)
-      if (job.kind === kind && earlier === undefined) {
-        chosen.set(job.key, job)
-        bytes += this.sizeOf(job.request)
-        continue
-      }
-      const answer =
-        job.kind === kind && earlier !== undefined ? this.merge(earlier, job) : undefined
-      if (answer !== undefined) {
-        follow(earlier, { job, answer })
-      } else {
-        passed.add(job.key)
-        left.push(job)
-      }
-    }
-    // Jobs far behind a full batch are not visited: there may be very many.
-    this.#waiting = seen < this.#waiting.length ? left.concat(this.#waiting.slice(seen)) : left
-    return [...chosen.values()]
+    const busy = new Set(this.#late.keys())
+    this.#unanswered.addKeysTo(busy)
+    const { jobs, left } = nextBatch(this.#waiting, busy, { batchKeys, batchBytes }, this)
+    this.#waiting = left
+    return jobs
   }
 
   #sendBatch(
@@ -276,49 +237,26 @@ export abstract class Batcher<Request, Reply> {
     return this.#awaitAnswer(jobs, answer)
   }
 
-  async #awaitAnswer(
+  #awaitAnswer(
     jobs: readonly BatchJob<Request, Reply>[],
     answer: Promise<readonly (Reply | Failure)[]>,
   ): Promise<void> {
-    this.#inFlight += jobs.length
-    let goOn: () => void = () => undefined
-    const answered = new Promise<void>((resolve) => {
-      goOn = resolve
-    })
-    this.#unanswered.set(jobs, goOn)
+    const settled = this.#unanswered.add(jobs)
     this.#startWatch()
     answer.then(
-      (replies) => {
-        this.#removeBatch(jobs)
-        this.#answered(jobs, replies)
-        goOn()
-      },
-      (error: unknown) => {
-        this.#removeBatch(jobs)
-        this.#failed(jobs, error)
-        goOn()
-      },
+      (replies) => this.#unanswered.settle(jobs, () => this.#answered(jobs, replies)),
+      (error: unknown) => this.#unanswered.settle(jobs, () => this.#failed(jobs, error)),
     )
-    await answered
-  }
-
-  #removeBatch(jobs: readonly BatchJob<Request, Reply>[]): void {
-    if (this.#unanswered.delete(jobs)) this.#inFlight -= jobs.length
+    return settled
   }
 
   #startWatch(): void {
     if (this.#watch !== undefined) return
     const now = systemClock.monotonicMs()
-    let earliest = Infinity
-    for (const batch of this.#unanswered.keys()) {
-      for (const job of batch) {
-        if (!job.isAnswered) earliest = Math.min(earliest, job.deadline)
-      }
-    }
+    let earliest = Math.min(this.#unanswered.earliest(), this.#late.earliest())
     for (const jobs of [this.#waiting, ...this.#halves]) {
       for (const job of jobs) if (!job.isAnswered) earliest = Math.min(earliest, job.deadline)
     }
-    earliest = Math.min(earliest, this.#late.earliest())
     if (earliest === Infinity) return
     this.#watch = systemClock.startTimer(Math.max(1, earliest - now), () => {
       this.#watch = undefined
@@ -329,15 +267,7 @@ export abstract class Batcher<Request, Reply> {
 
   #expire(): void {
     const now = systemClock.monotonicMs()
-    for (const [batch, goOn] of [...this.#unanswered]) {
-      for (const job of batch) {
-        if (job.deadline > now) continue
-        rejectJob(job, unknownOutcome('the store did not answer in time'))
-      }
-      if (!batch.every((job) => job.isAnswered)) continue
-      this.#removeBatch(batch)
-      goOn()
-    }
+    this.#unanswered.expire(now, 'the store did not answer in time')
     const left: BatchJob<Request, Reply>[] = []
     for (const job of this.#waiting) {
       if (job.deadline > now) left.push(job)

@@ -14,8 +14,8 @@ import type { HeldKey } from '../held/held-key.ts'
 import type { KeyFailure } from './batch-errors.ts'
 import type { Answers, BatchJob } from './batch-job.ts'
 import { Batcher } from './batcher.ts'
+import type { NextDue } from './claims/next-due.ts'
 import { finishesInFlightMax } from './in-flight-limits.ts'
-import type { NextDue } from './next-due.ts'
 
 /** A key that is given back, and how. */
 interface FinishRequest {

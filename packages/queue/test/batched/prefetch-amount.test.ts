@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { PrefetchAmount } from '../../src/batched/prefetch-amount.ts'
+import { PrefetchAmount } from '../../src/batched/claims/prefetch-amount.ts'
 
 /** After 32 runs, and 32 claims of which some took long. */
 function measured(short: number, long: number, longMs: number, runMs = 1): PrefetchAmount {

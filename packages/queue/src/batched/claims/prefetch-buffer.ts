@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '@sluice/core'
-import { instantSlackMs } from '../environment/timing.ts'
-import { mayStart } from '../held/give-back.ts'
-import type { HeldKey } from '../held/held-key.ts'
+import { instantSlackMs } from '../../environment/timing.ts'
+import { mayStart } from '../../held/give-back.ts'
+import type { HeldKey } from '../../held/held-key.ts'
 
 /** Keys that one claim brought before a slot was free. */
 interface Prefetched {

@@ -6,11 +6,11 @@ import {
   never,
   SluiceError,
 } from '@sluice/core'
-import type { QueueCore } from '../core/queue-core.ts'
-import type { DriverCalls } from '../driver/driver-calls.ts'
-import { randomName } from '../environment/environment.ts'
-import { inTime } from '../environment/timing.ts'
-import { HeldKey, type HeldPolicy } from '../held/held-key.ts'
+import type { QueueCore } from '../../core/queue-core.ts'
+import type { DriverCalls } from '../../driver/driver-calls.ts'
+import { randomName } from '../../environment/environment.ts'
+import { inTime } from '../../environment/timing.ts'
+import { HeldKey, type HeldPolicy } from '../../held/held-key.ts'
 import type { NextDue } from './next-due.ts'
 
 /** The loop that makes claims. */

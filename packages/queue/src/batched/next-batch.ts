@@ -1,0 +1,67 @@
+import { type BatchJob, follow } from './batch-job.ts'
+
+/** What a store takes at a time. */
+export interface BatchLimits {
+  readonly batchKeys: number
+  readonly batchBytes: number
+}
+
+/** What the jobs of one kind of call have to do with a batch. */
+export interface BatchRules<Request, Reply> {
+  /** About how many bytes a request has, for the limit of a batch. */
+  sizeOf(request: Request): number
+  /**
+   * Merges a job into an earlier one of the same batch and key; returns how the later one is
+   * answered, or `undefined` if the two cannot share a batch.
+   */
+  merge(
+    earlier: BatchJob<Request, Reply>,
+    later: BatchJob<Request, Reply>,
+  ): ((reply: Reply) => Reply) | undefined
+}
+
+/**
+ * Takes the jobs of the next batch from those that wait, in their order: of one kind and of different
+ * keys. `busy`: the keys whose jobs have to wait, and from now on those of the jobs that are left, so that
+ * none overtakes an earlier one of its key.
+ */
+export function nextBatch<Request, Reply>(
+  waiting: readonly BatchJob<Request, Reply>[],
+  busy: Set<string>,
+  { batchKeys, batchBytes }: BatchLimits,
+  rules: BatchRules<Request, Reply>,
+): { readonly jobs: BatchJob<Request, Reply>[]; readonly left: BatchJob<Request, Reply>[] } {
+  const chosen = new Map<string, BatchJob<Request, Reply>>()
+  const left: BatchJob<Request, Reply>[] = []
+  let kind: string | undefined
+  let seen = 0
+  let bytes = 0
+  for (const job of waiting) {
+    if (chosen.size >= batchKeys || bytes >= batchBytes) break
+    seen += 1
+    if (busy.has(job.key)) {
+      left.push(job)
+      continue
+    }
+    kind ??= job.kind
+    const earlier = chosen.get(job.key)
+    if (job.kind === kind && earlier === undefined) {
+      chosen.set(job.key, job)
+      bytes += rules.sizeOf(job.request)
+      continue
+    }
+    const answer =
+      job.kind === kind && earlier !== undefined ? rules.merge(earlier, job) : undefined
+    if (answer !== undefined) {
+      follow(earlier, { job, answer })
+    } else {
+      busy.add(job.key)
+      left.push(job)
+    }
+  }
+  // Jobs far behind a full batch are not visited: there may be very many.
+  return {
+    jobs: [...chosen.values()],
+    left: seen < waiting.length ? left.concat(waiting.slice(seen)) : left,
+  }
+}

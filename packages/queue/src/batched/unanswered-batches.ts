@@ -1,0 +1,51 @@
+import { unknownOutcome } from './batch-errors.ts'
+import { type BatchJob, rejectJob } from './batch-job.ts'
+
+/** Batches that the store has not answered yet. */
+export class UnansweredBatches<Request, Reply> {
+  /** Each with what ends the wait for it. */
+  readonly #batches = new Map<readonly BatchJob<Request, Reply>[], () => void>()
+
+  get isEmpty(): boolean {
+    return this.#batches.size === 0
+  }
+
+  /** Adds the keys of their jobs to a set. */
+  addKeysTo(keys: Set<string>): void {
+    for (const jobs of this.#batches.keys()) for (const { key } of jobs) keys.add(key)
+  }
+
+  /** When the time of the first job is up. */
+  earliest(): number {
+    let earliest = Infinity
+    for (const jobs of this.#batches.keys()) {
+      for (const job of jobs) if (!job.isAnswered) earliest = Math.min(earliest, job.deadline)
+    }
+    return earliest
+  }
+
+  /** Adds a batch; resolves when it is settled, or when none of its jobs waits any longer. */
+  add(jobs: readonly BatchJob<Request, Reply>[]): Promise<void> {
+    return new Promise((resolve) => {
+      this.#batches.set(jobs, resolve)
+    })
+  }
+
+  /** Takes a batch out, does `settle`, and ends the wait for it. */
+  settle(jobs: readonly BatchJob<Request, Reply>[], settle: () => void): void {
+    const goOn = this.#batches.get(jobs)
+    this.#batches.delete(jobs)
+    settle()
+    goOn?.()
+  }
+
+  /** Rejects the jobs whose time is up at `now`: whether they took effect is unknown. */
+  expire(now: number, reason: string): void {
+    for (const [jobs, goOn] of [...this.#batches]) {
+      for (const job of jobs) if (job.deadline <= now) rejectJob(job, unknownOutcome(reason))
+      if (!jobs.every((job) => job.isAnswered)) continue
+      this.#batches.delete(jobs)
+      goOn()
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { BatchJob } from '../../src/batched/batch-job.ts'
+import { type BatchRules, nextBatch } from '../../src/batched/next-batch.ts'
+
+type Job = BatchJob<number, string>
+
+const noAnswers = { resolve: () => undefined, reject: () => undefined }
+
+function job(key: string, kind = 'add', size = 1): Job {
+  return new BatchJob(kind, key, size, noAnswers, 0, Infinity)
+}
+
+const limits = { batchKeys: 100, batchBytes: Infinity }
+const apart: BatchRules<number, string> = { sizeOf: (size) => size, merge: () => undefined }
+const merging: BatchRules<number, string> = { ...apart, merge: () => (reply) => reply }
+
+describe('the next batch', () => {
+  test('has jobs of one kind; later ones of their keys and those of other kinds are left', () => {
+    const [a, b, again, other, c] = [job('a'), job('b'), job('a'), job('x', 'forget'), job('c')]
+    const { jobs, left } = nextBatch([a, b, again, other, c], new Set(), limits, apart)
+    expect(jobs).toEqual([a, b, c])
+    expect(left).toEqual([again, other])
+  })
+
+  test('leaves jobs of keys that are busy', () => {
+    const [a, b] = [job('a'), job('b')]
+    const { jobs, left } = nextBatch([a, b], new Set(['a']), limits, apart)
+    expect(jobs).toEqual([b])
+    expect(left).toEqual([a])
+  })
+
+  test('merges jobs of one key, but none behind one that is left', () => {
+    const [first, second, other, third] = [job('a'), job('a'), job('a', 'forget'), job('a')]
+    const { jobs, left } = nextBatch([first, second, other, third], new Set(), limits, merging)
+    expect(jobs).toEqual([first])
+    expect(first.followers?.map((follower) => follower.job)).toEqual([second])
+    expect(left).toEqual([other, third])
+  })
+
+  test('ends with the job that reaches a limit', () => {
+    const jobs = ['a', 'b', 'c', 'd'].map((key) => job(key, 'add', 10))
+    const byKeys = nextBatch(jobs, new Set(), { batchKeys: 3, batchBytes: Infinity }, apart)
+    expect([byKeys.jobs.length, byKeys.left.length]).toEqual([3, 1])
+    const byBytes = nextBatch(jobs, new Set(), { batchKeys: 100, batchBytes: 11 }, apart)
+    expect([byBytes.jobs.length, byBytes.left.length]).toEqual([2, 2])
+  })
+
+  test('and those after it keep every job, and the order of each key', () => {
+    const calls = fc.array(fc.record({ key: fc.constantFrom(...'abcd'), isAdd: fc.boolean() }))
+    fc.assert(
+      fc.property(calls, fc.integer({ min: 1, max: 4 }), (made, batchKeys) => {
+        const all = made.map(({ key, isAdd }) => job(key, isAdd ? 'add' : 'forget'))
+        const sent: Job[] = []
+        let waiting: readonly Job[] = all
+        while (waiting.length > 0) {
+          const { jobs, left } = nextBatch(waiting, new Set(), { ...limits, batchKeys }, apart)
+          expect(jobs.length).toBeGreaterThan(0)
+          expect(new Set(jobs.map(({ key }) => key)).size).toBe(jobs.length)
+          expect(new Set(jobs.map(({ kind }) => kind)).size).toBe(1)
+          sent.push(...jobs)
+          waiting = left
+        }
+        for (const key of 'abcd') {
+          const of = (some: readonly Job[]): Job[] => some.filter((each) => each.key === key)
+          expect(of(sent)).toEqual(of(all))
+        }
+      }),
+    )
+  })
+})
