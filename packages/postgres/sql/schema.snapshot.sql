@@ -6,7 +6,7 @@ create table buckets (
   burst double precision,
   tokens double precision,
   at double precision
-) with (fillfactor=80, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_scale_factor=0);
+) with (fillfactor=50, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_scale_factor=0);
 
 create table failed_runs (
   queue_id bigint not null,
@@ -37,7 +37,7 @@ create table history (
   capped boolean not null,
   paused boolean not null,
   codes text not null
-) with (fillfactor=50, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_scale_factor=0);
+) with (fillfactor=80, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_scale_factor=0);
 
 create table keys (
   queue_id bigint not null,

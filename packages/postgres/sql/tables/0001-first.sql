@@ -112,7 +112,7 @@ create table sluice.buckets (
   -- Null in a row that was created only to be locked.
   tokens float8,
   at float8
-) with (fillfactor = 80, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0);
+) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0);
 
 -- The workers of each queue.
 create table sluice.workers (
@@ -151,7 +151,7 @@ create table sluice.history (
   -- The codes of the errors of failed runs with their counts, as JSON.
   codes text not null,
   primary key (queue_id, step_ms, at)
-) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0);
+) with (fillfactor = 80, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0);
 
 -- Failed runs, of which the newest are kept.
 create table sluice.failed_runs (
