@@ -7,10 +7,8 @@ import {
   type Link,
   ROOT_CONTEXT,
   type Span,
-  type SpanContext,
   SpanKind,
   SpanStatusCode,
-  TraceFlags,
   type Tracer,
   trace,
 } from '@opentelemetry/api'
@@ -32,6 +30,7 @@ import {
   traceChannel,
 } from '@sluice/core'
 import { listen } from './recorder/listener.ts'
+import { contextOf, contextsOf, storedContext, traceparentOf } from './trace-context.ts'
 import { version } from './version.ts'
 
 /** Options of {@link openTelemetryTracing}. */
@@ -90,29 +89,6 @@ interface SeenClaims {
 function hrTime(ms: number): HrTime {
   const seconds = Math.floor(ms / 1000)
   return [seconds, Math.round((ms - seconds * 1000) * 1e6)]
-}
-
-/** A context as a W3C `traceparent`. */
-function traceparentOf({ traceId, spanId, traceFlags }: SpanContext): string {
-  return `00-${traceId}-${spanId}-${(traceFlags & 0xff).toString(16).padStart(2, '0')}`
-}
-
-/** The context of a `traceparent` that core has checked. */
-function contextOf(traceparent: string): SpanContext {
-  const [, traceId = '', spanId = '', flags = ''] = traceparent.split('-')
-  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true }
-}
-
-/** The contexts of which a stored text consists. */
-function contextsOf(stored: string | undefined): SpanContext[] {
-  return stored === undefined ? [] : stored.split(' ').map(contextOf)
-}
-
-/** What is stored of a span: nothing unless it is recorded. */
-function storedContext(span: Span | undefined): string | undefined {
-  const spanContext = span?.spanContext()
-  if (spanContext === undefined || !isSpanContextValid(spanContext)) return undefined
-  return spanContext.traceFlags & TraceFlags.SAMPLED ? traceparentOf(spanContext) : undefined
 }
 
 class ChannelTracing implements OpenTelemetryTracing {

@@ -536,7 +536,8 @@ returning key, lease_until`,
   s.token, s.ahead, s.latest,
   max(s.seq, coalesce((select k.seq from sluice_keys k order by k.id desc limit 1), 0)) as seq,
   q.id as queue_id, q.paused, q.pending
-from sluice_store s left join sluice_queues q on q.name = +?
+from sluice_store s
+left join sluice_queues q indexed by sqlite_autoindex_sluice_queues_1 on q.name = +?
 where s.id = 1`,
   storeSave: `update sluice_store
 set token = ?, seq = ?, ahead = ?, latest = ?

@@ -93,6 +93,20 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'the next batch leaves before the callers of the last one go on',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/batcher.ts',
+        find: 'turn < callerTurns',
+        replace: 'turn < 0',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/batched/batches.test.ts',
+      title: 'made through two functions, travel with those that wait',
+    },
+  },
+  {
     name: 'counts of failures that have expired are deleted a hundred in ten seconds',
     edits: [
       {

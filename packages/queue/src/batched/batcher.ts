@@ -30,6 +30,14 @@ import { UnansweredBatches } from './unanswered-batches.ts'
 const lockedKeyDelay = { first: 20, longest: 1_000 }
 
 /**
+ * For how many turns of the microtask queue a batch that was answered still counts as in flight. Callers
+ * that go on by its answers make their next calls in these turns, so that those travel with the calls that
+ * wait already. Otherwise callers that are not in step would take turns, each with half of the batches.
+ * An async function around a call takes one to three turns.
+ */
+const callerTurns = 16
+
+/**
  * Gathers calls into batches: those that are made while a batch is in flight travel together in the
  * next one, in the order of the calls, two of one key never in one batch. Only when very many calls
  * have gathered may another batch leave before the last one is answered. Each call is answered
@@ -237,7 +245,7 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
     return this.#awaitAnswer(jobs, answer)
   }
 
-  #awaitAnswer(
+  async #awaitAnswer(
     jobs: readonly BatchJob<Request, Reply>[],
     answer: Promise<readonly (Reply | Failure)[]>,
   ): Promise<void> {
@@ -247,7 +255,8 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
       (replies) => this.#unanswered.settle(jobs, () => this.#answered(jobs, replies)),
       (error: unknown) => this.#unanswered.settle(jobs, () => this.#failed(jobs, error)),
     )
-    return settled
+    await settled
+    for (let turn = 0; turn < callerTurns; turn += 1) await undefined
   }
 
   #startWatch(): void {

@@ -1,14 +1,10 @@
 import {
-  checkFunction,
   checkNumber,
   checkObject,
-  checkOneOf,
-  concurrencyMax,
   delayMsMax,
   graceMsDefault,
   heartbeatMs,
   SluiceError,
-  SluiceTypeError,
   systemClock,
   type Ticker,
 } from '@sluice/core'
@@ -17,57 +13,19 @@ import { keysLeft } from '../core/queue-errors.ts'
 import { nextTurn } from '../environment/environment.ts'
 import { giveBack, mayStart } from '../held/give-back.ts'
 import type { HeldKey } from '../held/held-key.ts'
-import { PlainQueue } from '../queue/plain-queue.ts'
-import { type CheckedWorkerOptions, HandlerRun, type RunOwner } from './handler-run.ts'
+import type { PlainQueue } from '../queue/plain-queue.ts'
+import { HandlerRun, type RunOwner } from './handler-run.ts'
 import { LoopWatch } from './loop-watch.ts'
 import { type RunningWorker, type UnacknowledgedRun, WorkTally } from './work-tally.ts'
 import type { StopOptions, Worker, WorkerOptions } from './worker.ts'
 import { type HealthInputs, healthOf, type WorkerHealth } from './worker-health.ts'
-
-/** How long a handler may run on after its signal was aborted. */
-const abandonMsDefault = 30_000
+import { type CheckedWorkerOptions, checkWorkerOptions } from './worker-options.ts'
 
 /** How long handlers have between the abort of their signals and being abandoned. */
 const settleMs = 1_000
 
 /** How much longer real time may take than a clock that was given. */
 const slackMs = 250
-
-/** How long the event loop may stand still where there are no leases to renew. */
-const blockedMsDefault = 1_000
-
-const optionNames: readonly string[] = [
-  'queue',
-  'handler',
-  'concurrency',
-  'timeoutMs',
-  'abandonMs',
-  'blockedMs',
-  'maxFailures',
-  'onExhausted',
-  'onTerminal',
-  'onError',
-]
-
-function checkWorkerOptions<T>(options: WorkerOptions<T>): CheckedWorkerOptions<T> {
-  const { timeoutMs, maxFailures, onError } = options
-  const { abandonMs = abandonMsDefault, onExhausted = 'park', onTerminal = 'forget' } = options
-  if (timeoutMs !== undefined) checkNumber('timeoutMs', timeoutMs, { above: 0, max: delayMsMax })
-  if (maxFailures !== undefined) checkNumber('maxFailures', maxFailures, { min: 1, integer: true })
-  if (onError !== undefined) checkFunction('onError', onError)
-  if (typeof onExhausted !== 'function') {
-    checkOneOf('onExhausted', onExhausted, ['park', 'drop'])
-  }
-  return {
-    handler: checkFunction('handler', options.handler),
-    abandonMs: checkNumber('abandonMs', abandonMs, { min: 0, max: delayMsMax }),
-    onExhausted,
-    onTerminal: checkOneOf('onTerminal', onTerminal, ['done', 'forget', 'park']),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(maxFailures === undefined ? {} : { maxFailures }),
-    ...(onError === undefined ? {} : { onError }),
-  }
-}
 
 /** The loops of a worker: each takes a key, runs the handler, and takes the next. */
 class QueueWorker<T> implements Worker {
@@ -94,12 +52,8 @@ class QueueWorker<T> implements Worker {
   /** What runs call; not members of the worker, which users call. */
   readonly #owner: RunOwner
 
-  constructor(
-    queue: PlainQueue<T>,
-    options: CheckedWorkerOptions<T>,
-    concurrency: number,
-    blockedMs: number,
-  ) {
+  constructor(options: CheckedWorkerOptions<T>) {
+    const { queue, concurrency, blockedMs } = options
     this.#queue = queue
     this.#core = queue.core
     this.#options = options
@@ -412,15 +366,5 @@ class QueueWorker<T> implements Worker {
  * Throws for bad options only. An error of a handler never stops the worker.
  */
 export function createWorker<T>(options: WorkerOptions<T>): Worker {
-  checkObject('options', options, optionNames)
-  const { queue, concurrency = 1 } = options
-  if (!(queue instanceof PlainQueue)) {
-    throw new SluiceTypeError('queue', 'must be a queue made by this package')
-  }
-  checkNumber('concurrency', concurrency, { min: 1, max: concurrencyMax, integer: true })
-  const { leaseMs } = queue.checkedOptions
-  const { blockedMs = leaseMs === Infinity ? blockedMsDefault : leaseMs / 3 } = options
-  checkNumber('blockedMs', blockedMs, { above: 0, max: delayMsMax })
-  const checked = checkWorkerOptions(options)
-  return new QueueWorker<T>(queue as PlainQueue<T>, checked, concurrency, blockedMs)
+  return new QueueWorker<T>(checkWorkerOptions(options))
 }

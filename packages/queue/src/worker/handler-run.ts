@@ -14,32 +14,10 @@ import { type EndOfRun, failedRun } from '../driver/remarks.ts'
 import { isTransient } from '../driver/retryable.ts'
 import type { Held } from '../held/held.ts'
 import type { HeldKey } from '../held/held-key.ts'
-import { type RunEnd, readHandlerResult } from './handler-result.ts'
+import { isTerminal, type RunEnd, readHandlerResult } from './handler-result.ts'
 import { type UnacknowledgedRun, WorkTally } from './work-tally.ts'
-import {
-  type HandlerContext,
-  type HandlerResult,
-  type OnExhausted,
-  TerminalError,
-  type WorkerOptions,
-} from './worker.ts'
-
-/** The options of a worker after checking. */
-export type CheckedWorkerOptions<T> = Required<
-  Pick<WorkerOptions<T>, 'handler' | 'abandonMs' | 'onExhausted' | 'onTerminal'>
-> &
-  Pick<WorkerOptions<T>, 'timeoutMs' | 'maxFailures' | 'onError'>
-
-/**
- * Whether a run that threw this value is not tried again. The value may be no object, or a proxy.
- */
-function isTerminal(error: unknown): boolean {
-  try {
-    return error instanceof TerminalError
-  } catch {
-    return false
-  }
-}
+import type { HandlerContext, HandlerResult, OnExhausted } from './worker.ts'
+import type { CheckedWorkerOptions } from './worker-options.ts'
 
 /** The context of a run. A signal is made only if the handler reads it. */
 class RunContext implements HandlerContext {

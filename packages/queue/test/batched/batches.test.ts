@@ -81,6 +81,31 @@ describe('5 Flushing', () => {
     expect(scene.late.requests('add').map(keysOf)).toEqual([['a'], ['b', 'c', 'd']])
   })
 
+  const ways: Record<string, (add: () => Promise<unknown>) => Promise<unknown>> = {
+    'by await': (add) => add(),
+    'through a function': async (add) => await add(),
+    'through two functions': async (add) => await (async () => add())(),
+  }
+  for (const [way, call] of Object.entries(ways)) {
+    test(`the next calls of callers that are answered, made ${way}, travel with those that wait`, async () => {
+      const scene = new Scene(late)
+      const queue = scene.queue()
+      const addAll = async (name: string): Promise<void> => {
+        for (let n = 0; n < 20; n += 1) await call(() => queue.add(`${name}/${n}`))
+      }
+      scene.late.hold('add')
+      const first = addAll('a')
+      await scene.quiet()
+      const second = addAll('b')
+      await scene.quiet()
+      scene.late.letGo('add')
+      await Promise.all([first, second])
+      const sizes = scene.late.requests('add').map((request) => keysOf(request).length)
+      // Otherwise the two would take turns for good, each with half of the batches.
+      expect(sizes).toEqual([1, ...Array<number>(19).fill(2), 1])
+    })
+  }
+
   test('a promise resolves after its batch has committed, not before', async () => {
     const scene = new Scene(late)
     const queue = scene.queue()
