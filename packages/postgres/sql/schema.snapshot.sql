@@ -1142,17 +1142,20 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION lock_buckets_e0943541(in_names text[])
- RETURNS TABLE(name text, tokens double precision, at double precision)
+CREATE OR REPLACE FUNCTION lock_buckets_555c29d9(in_names text[], in_now double precision, in_least double precision)
+ RETURNS TABLE(name text, tokens double precision, at double precision, now double precision)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
  SET lock_timeout TO '2s'
 AS $function$
 #variable_conflict use_column
+declare
+  t float8;
 begin
   insert into buckets as b (name) select i.name from unnest(in_names) as i(name)
   on conflict (name) do update set tokens = b.tokens where false;
-  return query select b.name, b.tokens, b.at from buckets b where b.name = any (in_names);
+  t := present_4c1f74c0(in_now, in_least);
+  return query select b.name, b.tokens, b.at, t from buckets b where b.name = any (in_names);
 end
 $function$;
 

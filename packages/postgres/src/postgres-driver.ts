@@ -213,7 +213,10 @@ class PostgresDriver implements Driver {
     return await add(store, wakeSignal, queue, asks, options)
   }
 
-  async cancel(queue: string, keys: readonly string[]): Promise<readonly CancelOutcome[]> {
+  async cancel(
+    queue: string,
+    keys: readonly string[],
+  ): Promise<readonly (CancelOutcome | Failure)[]> {
     return await cancel(this.#store, queue, keys)
   }
 
@@ -256,7 +259,10 @@ class PostgresDriver implements Driver {
     return replies
   }
 
-  async forget(queue: string, keys: readonly string[]): Promise<readonly ForgetOutcome[]> {
+  async forget(
+    queue: string,
+    keys: readonly string[],
+  ): Promise<readonly (ForgetOutcome | Failure)[]> {
     return await forget(this.#store, queue, keys)
   }
 

@@ -1192,17 +1192,20 @@ end
 $body$;`,
   },
   {
-    name: 'lock_buckets_e0943541',
-    sql: `create or replace function sluice.lock_buckets_e0943541(in_names text[])
-returns table (name text, tokens float8, at float8) language plpgsql
+    name: 'lock_buckets_555c29d9',
+    sql: `create or replace function sluice.lock_buckets_555c29d9(in_names text[], in_now float8, in_least float8)
+returns table (name text, tokens float8, at float8, now float8) language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '2s'
 as $body$
 #variable_conflict use_column
+declare
+  t float8;
 begin
   insert into sluice.buckets as b (name) select i.name from unnest(in_names) as i(name)
   on conflict (name) do update set tokens = b.tokens where false;
-  return query select b.name, b.tokens, b.at from sluice.buckets b where b.name = any (in_names);
+  t := sluice.present_4c1f74c0(in_now, in_least);
+  return query select b.name, b.tokens, b.at, t from sluice.buckets b where b.name = any (in_names);
 end
 $body$;`,
   },
@@ -1708,7 +1711,7 @@ order by h.at`,
   (l.state).claimed_trace
 from sluice.list_dc668bc6(
   $1::text, $2::text[], $3::int, $4::text, $5::text, $6::int, $7::int, $8::float8, $9::float8) l`,
-  lockBuckets: 'select name, tokens, at from sluice.lock_buckets_e0943541($1::text[])',
+  lockBuckets: 'select name, tokens, at, now from sluice.lock_buckets_555c29d9($1::text[], $2::float8, $3::float8)',
   lockKeys: `select l.now, l.base,
   (l.state).due_at, (l.state).why, (l.state).later_at, (l.state).later_why, (l.state).ready_at,
   (l.state).seq, (l.state).priority, (l.state).asked_at, (l.state).failures, (l.state).crashes,

@@ -103,7 +103,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/queue/test/batched/batches.test.ts',
-      title: 'made through two functions, travel with those that wait',
+      title: 'travel with those that wait',
     },
   },
   {

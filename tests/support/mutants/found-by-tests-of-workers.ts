@@ -119,7 +119,7 @@ export const foundByTestsOfWorkers: readonly FoundByTest[] = [
     name: 'a thrown value that cannot be read takes a slot of the worker for good',
     edits: [
       {
-        file: 'packages/queue/src/worker/handler-run.ts',
+        file: 'packages/queue/src/worker/handler-result.ts',
         find: 'try {\n    return error instanceof TerminalError\n  } catch {\n    return false\n  }',
         replace: 'return error instanceof TerminalError',
       },

@@ -1,5 +1,6 @@
 import {
   type Ask,
+  type Awaitable,
   type Driver,
   type Failure,
   type Finish,
@@ -300,9 +301,10 @@ export class Client {
     const chosen = [this.#chance.pick(keys)]
     await this.#call(
       chosen,
-      (): readonly string[] | Promise<readonly string[]> => this.#driver[verb](queue, chosen),
+      (): Awaitable<readonly (string | Failure)[]> => this.#driver[verb](queue, chosen),
       (index, outcomes) => {
         const answer = outcomes?.[index]
+        if (typeof answer === 'object') return undefined
         return { verb, ...(answer !== undefined && { answer }) }
       },
     )

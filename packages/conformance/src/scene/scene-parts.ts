@@ -100,6 +100,12 @@ export function succeeded<T extends object>(answer: T | Failure): T {
   return answer as T
 }
 
+/** The outcome for one key; throws what it failed with. */
+export function outcomeOf<T extends string>(outcome: T | Failure): T {
+  if (typeof outcome === 'object') throw outcome.error
+  return outcome
+}
+
 /** The answer to a batch of one. */
 export function only<T>(values: readonly T[]): T {
   assert.equal(values.length, 1, `one answer for one key, got ${values.length}`)

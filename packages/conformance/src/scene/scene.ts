@@ -32,6 +32,7 @@ import {
   leaseMsUsual,
   type OptionParts,
   only,
+  outcomeOf,
   type RetryParts,
   type SceneContext,
   type SceneOptions,
@@ -335,18 +336,15 @@ export class Scene {
       ...parts,
     })
     assert.equal(outcomes.length, leases.length, 'one answer for each lease')
-    return outcomes.map((outcome) => {
-      if (typeof outcome === 'object') throw outcome.error
-      return outcome
-    })
+    return outcomes.map((outcome) => outcomeOf(outcome))
   }
 
   async forget(key: string): Promise<string> {
-    return only(await this.driver.forget(this.queue, [key]))
+    return outcomeOf(only(await this.driver.forget(this.queue, [key])))
   }
 
   async cancel(key: string): Promise<string> {
-    return only(await this.driver.cancel(this.queue, [key]))
+    return outcomeOf(only(await this.driver.cancel(this.queue, [key])))
   }
 
   async tick(

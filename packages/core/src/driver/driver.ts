@@ -219,8 +219,11 @@ export interface Driver {
     options: AskOptions,
   ): Awaitable<readonly (AskReply | Failure)[]>
 
-  /** Removes the pending runs of keys. Held keys stay held. */
-  cancel(queue: string, keys: readonly string[]): Awaitable<readonly CancelOutcome[]>
+  /**
+   * Removes the pending runs of keys. Held keys stay held. Keys that another transaction has locked fail
+   * alone, here as in `add` and `finish`.
+   */
+  cancel(queue: string, keys: readonly string[]): Awaitable<readonly (CancelOutcome | Failure)[]>
 
   /**
    * Hands out due keys under a lease.
@@ -272,8 +275,8 @@ export interface Driver {
     options: AskOptions,
   ): Awaitable<readonly (FinishReply | Failure)[]>
 
-  /** Sets the failures and crashes of keys to zero, whether they are held or not. */
-  forget(queue: string, keys: readonly string[]): Awaitable<readonly ForgetOutcome[]>
+  /** Sets the failures and crashes of keys to zero, whether they are held or not. Locked keys fail alone. */
+  forget(queue: string, keys: readonly string[]): Awaitable<readonly (ForgetOutcome | Failure)[]>
 
   /**
    * The heartbeat of a waiting queue: registers the worker, returns when to look again, reports

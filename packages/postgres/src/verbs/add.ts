@@ -158,10 +158,10 @@ export async function addByTransitions(
     keys: asks.map(({ key }) => key),
     creates: true,
     time: store.time,
-    async change({ now, seq, key: find }) {
+    async change({ now: lockedAt, seq, key: find }) {
       const plans = asks.map(({ plan }) => plan)
       const onConnection: OnBucketConnection = onBucketConnection ?? ((work) => work(connection))
-      return await lockBuckets(onConnection, statements, plans, (buckets) =>
+      return await lockBuckets(onConnection, store, plans, lockedAt, (buckets, now) =>
         asks.map((ask, index): AskReply => {
           const entry = find(ask.key)
           const { state } = entry

@@ -113,9 +113,9 @@ export async function finishByTransitions(
     keys: finishes.map(({ key }) => key),
     creates: false,
     time: store.time,
-    async change({ now, seq, key: find }) {
+    async change({ now: lockedAt, seq, key: find }) {
       const plans = finishes.map((one) => (one.as === 'retry' ? one.plan : undefined))
-      return await lockBuckets(onBucketConnection, statements, plans, (buckets) =>
+      return await lockBuckets(onBucketConnection, store, plans, lockedAt, (buckets, now) =>
         finishes.map((one, index): FinishReply => {
           const entry = find(one.key)
           const { state } = entry

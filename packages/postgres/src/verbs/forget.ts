@@ -1,12 +1,18 @@
-import { type ForgetOutcome, transitions } from '@sluice/core/driver'
+import { type Failure, type ForgetOutcome, transitions } from '@sluice/core/driver'
 import type { Store } from '../connection/store.ts'
 import { changeEach } from '../rows/lock-and-change.ts'
+import { skipLocked } from '../rows/skip-locked.ts'
 
-/** The verb forget. */
+/** The verb forget. Keys that another transaction has locked fail alone. */
 export async function forget(
   store: Store,
   queue: string,
   keys: readonly string[],
-): Promise<ForgetOutcome[]> {
-  return await changeEach(store, queue, keys, ({ state }) => transitions.forget(state))
+): Promise<readonly (ForgetOutcome | Failure)[]> {
+  return await skipLocked<string, ForgetOutcome>({
+    entries: keys,
+    keyOf: (key) => key,
+    serve: (some) => changeEach(store, queue, some, ({ state }) => transitions.forget(state)),
+    findLocked: (some) => store.locked(queue, some, false),
+  })
 }

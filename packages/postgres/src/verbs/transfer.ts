@@ -33,10 +33,11 @@ async function importBuckets(
   store: Store,
   buckets: readonly BucketRow[],
 ): Promise<readonly ImportOutcome[]> {
+  if (buckets.length === 0) return []
   const names = inLockOrder(buckets.map(({ name }) => name))
-  const { statements } = store
+  const { statements, time } = store
   return await store.transaction(async (connection) => {
-    const states = await lockedStates(connection, statements, names)
+    const { states } = await lockedStates(connection, statements, time, names)
     const added = buckets.filter(({ name }) => !states.has(name))
     await writeBuckets(connection, statements, added, [])
     return buckets.map(({ name }) => (states.has(name) ? 'unchanged' : 'imported'))

@@ -194,15 +194,27 @@ test('a locked key is passed over by claims, and comes when it is free', async (
   expect((await driver.claim('q', request)).claims.map(({ key }) => key)).toEqual(['k0500'])
 })
 
-test('verbs without an answer for each key fail as a whole, and change nothing', async () => {
+test('the verbs of an operator fail as a whole, and change nothing', async () => {
   await driver.add('q', asks(['k0500', 'k0501']), options)
   await meanwhile(lockOne(), async () => {
-    const both = ['k0500', 'k0501']
     const busy = expect.objectContaining({ code: 'ERR_STORE_BUSY', retryable: true })
-    await expect(driver.cancel('q', both)).rejects.toEqual(busy)
-    await expect(driver.operate?.park('q', both)).rejects.toEqual(busy)
+    await expect(driver.operate?.park('q', ['k0500', 'k0501'])).rejects.toEqual(busy)
   })
   expect((await driver.counts('q', { cap: 10 })).ready).toBe(2)
+})
+
+test.each(['cancel', 'forget'] as const)('%s fails for a locked key alone', async (verb) => {
+  await driver.add('q', asks(['k0499', 'k0500', 'k0501']), options)
+  const outcome = { cancel: 'cancelled', forget: 'unchanged' }[verb]
+  await meanwhile(lockOne(), async () => {
+    const busy = {
+      outcome: 'failed',
+      error: expect.objectContaining({ code: 'ERR_STORE_BUSY', retryable: true }),
+    }
+    const replies = await driver[verb]('q', ['k0501', 'k0500', 'k0499'])
+    expect(replies).toEqual([outcome, busy, outcome])
+  })
+  expect((await driver.counts('q', { cap: 10 })).ready).toBe(verb === 'cancel' ? 1 : 3)
 })
 
 test('a charge of a bucket in an open transaction does not block other charges', async () => {
@@ -222,6 +234,35 @@ test('a charge of a bucket in an open transaction does not block other charges',
   expect((reply as { plannedMs: number }).plannedMs).toBeGreaterThan(0)
   await client.query('rollback')
   await client.end()
+})
+
+test('a charge that has waited for its bucket is made when it has it, not before the last one', async () => {
+  const plan = { kind: 'bucket', name: 'b', perSecond: 100, burst: 1 } as const
+  const charge = (key: string) =>
+    driver.add(
+      'q',
+      asks([key]).map((one) => ({ ...one, plan })),
+      options,
+    )
+  await charge('first')
+  const client = new pg.Client({ connectionString: server.url })
+  await client.connect()
+  const chargeThere = async (): Promise<number> => {
+    const { rows } = await client.query(
+      `update ${schema}.buckets set at = extract(epoch from clock_timestamp()) * 1000 returning at`,
+    )
+    return rows[0].at
+  }
+  await client.query('begin')
+  await chargeThere()
+  const second = charge('second')
+  while ((await pool.query('select from pg_locks where not granted')).rowCount === 0);
+  const at = await chargeThere()
+  await client.query('commit')
+  await client.end()
+  expect(await second).toMatchObject([{ outcome: 'added' }])
+  const { rows } = await pool.query(`select at from ${schema}.buckets`)
+  expect(rows[0].at).toBeGreaterThanOrEqual(at)
 })
 
 test('two processes that add the same keys in opposite orders never wait for each other', async () => {

@@ -269,7 +269,12 @@ export class QueueInspection implements Inspect {
   async #forget(keys: readonly string[]): Promise<readonly ForgetOutcome[]> {
     const core = this.#core
     const { driver, name } = core.calls
-    return await core.calls.call('forget', { keys }, () => driver.forget(name, keys))
+    const outcomes = await core.calls.call('forget', { keys }, () => driver.forget(name, keys))
+    return outcomes.map((outcome) => {
+      // Those of the other keys have taken effect; the call may be repeated.
+      if (typeof outcome === 'object') throw outcome.error
+      return outcome
+    })
   }
 
   select(filter: KeyFilter): Selection {
