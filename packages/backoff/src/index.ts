@@ -1,8 +1,8 @@
 /**
  * Back-off for code without a queue, as in Kubernetes' `apimachinery`. `Backoff` computes the delays; a
  * `BackoffManager` also decides when they start over. `exponentialBackoff` and `pollUntil` wait for a
- * condition; `backoffUntil`, `until` and `jitterUntil` run a function in a loop. Every function that waits
- * takes a `clock` and a `signal`.
+ * condition; `backoffUntil`, `until` and `jitterUntil` run a function in a loop. Functions that wait
+ * take a `clock` (`backoffUntil` uses that of its manager) and a `signal` (`forever` takes none).
  *
  * @packageDocumentation
  */

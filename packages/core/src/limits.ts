@@ -2,7 +2,9 @@
  * The limits and defaults that packages share, by name and unit. A number that one file needs, such
  * as the wait after a claim that met locked rows, is in that file; limiters have their own defaults.
  *
- * A value beyond a limit that ends in `Max` or `Min` is rejected; an option can change a default.
+ * A value beyond a limit that ends in `Max` or `Min` is rejected; an option can change a default. Not
+ * rejected: counters stay at `failuresMax`, delays of limiters and of back-off stay at `delayMsMax`,
+ * and texts of errors are cut off at `errorBytesMax`.
  */
 
 /** The longest key, in bytes of UTF-8: a key is part of every index of a store. */
@@ -82,7 +84,7 @@ export const errorBytesMax = 4_096
 /** How many parts the plan of a limiter may have, nested ones included. */
 export const planPartsMax = 64
 
-/** How many expired leases the answer to one claim reports. */
+/** How many expired leases the answer to one claim reports at most. */
 export const leaseEndsMax = 100
 
 /** How long a worker stays on record after its last tick, in milliseconds: a day. */

@@ -30,7 +30,14 @@ const writing: ReadonlySet<ScriptName> = new Set([
  * The scripts that always wait for the replicas that there are: they are rare, and one that a failover
  * lost would undo a decision of an operator.
  */
-const rare: ReadonlySet<ScriptName> = new Set(['pause', 'purge', 'import', 'drop', 'tokens'])
+const rare: ReadonlySet<ScriptName> = new Set([
+  'pause',
+  'purge',
+  'import',
+  'importBuckets',
+  'drop',
+  'tokens',
+])
 const rareChanges: ReadonlySet<string> = new Set(['park', 'unpark', 'unpark-forget', 'remove'])
 
 /** The scripts that create a queue. */

@@ -186,7 +186,7 @@ create table sluice_buckets (
 export const statementTexts = {
   addInserted: `select key
 from sluice_keys
-where id between ? and ?`,
+where id between +? and +?`,
   addItems: `insert into sluice_keys (queue, key, due_at, due_why, ready_at, seq, priority, asked_at, trace, item)
 select ?, j.value ->> 0, t.due_at, ?, t.due_at, ? + j.key, ?, ?, ?, j.value ->> 1
 from (select ? as due_at) t

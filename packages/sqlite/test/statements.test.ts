@@ -44,7 +44,7 @@ describe('the statements', () => {
   for (const [name, text] of Object.entries(statementTexts)) {
     test(`${name} is planned once`, () => {
       const conditions = text.replace(/\bset\b[\s\S]*?(?=\bwhere\b|\bfrom\b|$)/g, '')
-      assert.doesNotMatch(conditions, /(?:[=<>]|\blimit)\s+\?/)
+      assert.doesNotMatch(conditions, /(?:[=<>]|\b(?:limit|between|and))\s+\?/)
     })
   }
 })

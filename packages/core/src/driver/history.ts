@@ -38,7 +38,7 @@ export interface WorkCounts {
   readonly done: number
   /** Runs that failed. */
   readonly failed: number
-  /** Adds that made a run pending, or moved one. */
+  /** Adds that made a run pending, or moved one, and all adds to parked keys. */
   readonly added: number
   /** Adds that were merged into a pending run. */
   readonly merged: number

@@ -124,7 +124,7 @@ export const metricTable: Readonly<Record<MetricId, MetricRow>> = {
     unit: 'events',
     labels: queue,
     help: 'Total number of retries handled by workqueue',
-    moves: 'with every addAfter, addRateLimited and retry, whatever its delay',
+    moves: 'with every addAfter, addRateLimited, retry and { requeueAfterMs }, whatever its delay',
     family: 'client-go',
     scope: 'process',
   },

@@ -29,7 +29,7 @@ export interface Held<T> extends AsyncDisposable {
   readonly token: number
   /** How many runs have failed since the last forget, before this one. */
   readonly failures: number
-  /** How many holders have vanished with the key since the last forget. */
+  /** How many holders have vanished with the key since a run last ended, or the last forget. */
   readonly crashes: number
   readonly priority: number
   /** When this run was first added. */

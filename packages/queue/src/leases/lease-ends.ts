@@ -11,7 +11,8 @@ type ExpireOutcomes = readonly (ExpireOutcome | Failure)[]
 const leasesMax = 3
 
 /**
- * Acts on leases that the store reports as expired: the only place that calls `expire`.
+ * Acts on leases that the store reports as expired: the only place where a queue object calls
+ * `expire`. `moveQueues`, which has no queue object, calls it too.
  *
  * While a clock may have been stepped, the holder of a seemingly expired lease may be healthy.
  * Such a lease is extended to the end of that doubt instead. A healthy holder renews it meanwhile;

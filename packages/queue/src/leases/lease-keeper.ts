@@ -36,8 +36,9 @@ function attemptMs(leaseMs: number): number {
  *
  * The store trusts a lease from when it is written; this process trusts it from before the request
  * was sent, and stops a margin earlier, so that it never trusts longer than the store does. A
- * renewal that is not answered within a tenth of the lease is sent again in parallel to the first,
- * so that one silent connection does not cost a lease.
+ * renewal that is not answered within a tenth of the lease (of a lease below five seconds, within up
+ * to a sixth) is sent again in parallel to the first, so that one silent connection does not cost a
+ * lease.
  */
 export class LeaseKeeper implements HoldKeeper {
   readonly #calls: DriverCalls

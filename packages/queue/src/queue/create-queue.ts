@@ -1,5 +1,4 @@
 import { makeCore } from '../core/make-core.ts'
-import type { HeldPolicy } from '../held/held-key.ts'
 import { releasePolicy } from './limiter-in-queue.ts'
 import { checkQueueOptions, givenOptions, type JsonChecked, type QueueOptions } from './options.ts'
 import { PlainQueue } from './plain-queue.ts'
@@ -17,6 +16,6 @@ export function createQueue<T = string>(
 export function createQueue<T = string>(options: QueueOptions<T> & JsonChecked<T>): Queue<T>
 export function createQueue<T = string>(...args: [QueueOptions<T>?]): Queue<T> {
   const checked = checkQueueOptions<T>(givenOptions(args))
-  const policy: HeldPolicy = releasePolicy(checked.limiter, checked.name)
-  return new PlainQueue<T>(checked, makeCore(checked), policy)
+  const core = makeCore(checked)
+  return new PlainQueue<T>(checked, core, releasePolicy(checked, core))
 }

@@ -53,14 +53,11 @@ export function createDelayingQueue<T = string>(
     const inner = checkQueue(options.queue)
     if (!(inner instanceof PlainQueue)) return new AdaptedDelayingQueue<T>(inner, options)
     const { checkedOptions: checked, core } = inner as PlainQueue<T>
-    return new PlainDelayingQueue<T>(checked, core, releasePolicy(checked.limiter, checked.name))
+    return new PlainDelayingQueue<T>(checked, core, releasePolicy(checked, core))
   }
   const checked = checkQueueOptions<T>(options)
-  return new PlainDelayingQueue<T>(
-    checked,
-    makeCore(checked),
-    releasePolicy(checked.limiter, checked.name),
-  )
+  const core = makeCore(checked)
+  return new PlainDelayingQueue<T>(checked, core, releasePolicy(checked, core))
 }
 
 /** The second layer: adds for later. */

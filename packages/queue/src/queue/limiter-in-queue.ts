@@ -7,9 +7,11 @@ import {
   nameOwnBucket,
   SluiceTypeError,
 } from '@sluice/core'
+import type { QueueCore } from '../core/queue-core.ts'
 import { defaultRetryPlan } from '../core/retry-plans.ts'
 import { random } from '../environment/environment.ts'
 import type { HeldPolicy } from '../held/held-key.ts'
+import type { CheckedOptions } from './options.ts'
 
 /** The delay members of an add or a retry. */
 export type Delay = Pick<Ask, 'delayMs' | 'plan' | 'jitter'>
@@ -116,13 +118,16 @@ function countsPerKey(plan: LimiterPlan): boolean {
  * The policy of layers without a limiter: a Held that is left unfinished is released, and one that
  * is retried waits for a back-off, so that no failing key spins.
  */
-export function releasePolicy<T>(limiter: Limiter<T> | undefined, name: string): HeldPolicy {
+export function releasePolicy<T>(
+  { limiter, name }: CheckedOptions<T>,
+  core: QueueCore,
+): HeldPolicy {
   if (limiter === undefined) {
     return {
       disposeAs: 'release',
       retryAs: () => ({ delayMs: 0, plan: defaultRetryPlan, jitter: random() }),
     }
   }
-  const inQueue = new LimiterInQueue(limiter, name, () => undefined)
+  const inQueue = new LimiterInQueue(limiter, name, core.plans.failed)
   return { disposeAs: 'release', retryAs: (held) => inQueue.delayOf(held.item as T) }
 }

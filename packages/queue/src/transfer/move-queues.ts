@@ -22,6 +22,7 @@ import {
 import { transferRow } from '@sluice/core/driver'
 import { defaultRetryPlan } from '../core/retry-plans.ts'
 import { DriverHandle, type HandleUser } from '../driver/driver-handle.ts'
+import { vanished } from '../driver/remarks.ts'
 import { moveMarkOf, setMoveMark } from './move-mark.ts'
 import { keysMaxOf, transferBatches } from './transfer-batches.ts'
 import { enteringBucket, enteringRow, leavingBucket, leavingRow } from './transfer-instants.ts'
@@ -214,6 +215,7 @@ class QueueMove {
           dedupe: 'client-go',
           plan: defaultRetryPlan,
           maxCrashes: crashesMaxDefault,
+          error: vanished,
         })
         continue
       }

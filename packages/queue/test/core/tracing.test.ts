@@ -157,6 +157,30 @@ describe.each(setups)('tracing over $way', (setup) => {
     scene.takeErrors()
   })
 
+  for (const layer of ['queue', 'delaying'] as const) {
+    test(`2 Observation: a limiter that fails at a retry is reported, on a ${layer} too`, async ({
+      onTestFinished,
+    }) => {
+      const log = listen(onTestFinished)
+      const scene = new Scene(setup)
+      const failure = new Error('the limiter failed')
+      const limiter = {
+        when() {
+          throw failure
+        },
+        forget: () => undefined,
+        numRequeues: () => 0,
+      }
+      const queue = scene[layer]({ limiter })
+      await queue.add('a')
+      const held = await queue.get()
+      await held?.retry(new Error('no'))
+      expect(scene.errors).toEqual([failure])
+      expect(eventsOf(log, 'limiter-failed').length).toBe(1)
+      scene.takeErrors()
+    })
+  }
+
   test('2 Observation: a subscriber that throws harms no call', async ({ onTestFinished }) => {
     const thrown: unknown[] = []
     const listeners = process.listeners('uncaughtException')

@@ -3,4 +3,4 @@
 -- Why this plan: a range of rowids.
 select key
 from sluice_keys
-where id between ? and ?
+where id between +? and +?
