@@ -7,8 +7,6 @@ import type { Driver } from './driver/driver.ts'
  * actions of operators (`acted`).
  */
 export type TracedVerb =
-  | 'open'
-  | 'close'
   | 'add'
   | 'cancel'
   | 'claim'

@@ -1711,7 +1711,8 @@ order by h.at`,
   (l.state).claimed_trace
 from sluice.list_dc668bc6(
   $1::text, $2::text[], $3::int, $4::text, $5::text, $6::int, $7::int, $8::float8, $9::float8) l`,
-  lockBuckets: 'select name, tokens, at, now from sluice.lock_buckets_555c29d9($1::text[], $2::float8, $3::float8)',
+  lockBuckets: `select name, tokens, at, now
+from sluice.lock_buckets_555c29d9($1::text[], $2::float8, $3::float8)`,
   lockKeys: `select l.now, l.base,
   (l.state).due_at, (l.state).why, (l.state).later_at, (l.state).later_why, (l.state).ready_at,
   (l.state).seq, (l.state).priority, (l.state).asked_at, (l.state).failures, (l.state).crashes,

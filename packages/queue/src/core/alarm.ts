@@ -12,7 +12,7 @@ export interface AlarmSetting {
 }
 
 /**
- * The one timer of a queue object. It goes off when the next key is due or the next lease expires,
+ * The one alarm of a queue object. It goes off when the next key is due or the next lease expires,
  * and every ten seconds in any case, as an insurance against a missed change. It keeps the process
  * alive while a caller waits.
  */
