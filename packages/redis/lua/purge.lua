@@ -6,6 +6,8 @@
 -- @include writes
 -- @include pending
 if not version then return answer(0) end
+-- If this is the first script on a new primary, its range of positions begins now, and is noted as such.
+write()
 local function without(names)
   local kept = {}
   for _, name in ipairs(names) do

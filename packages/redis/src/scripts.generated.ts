@@ -1547,6 +1547,7 @@ write()
 wake()
 return answer(1)`].join('\n'),
   purge: ['#!lua flags=allow-oom', parts.begin, parts.rows, parts.writes, parts.pending, `if not version then return answer(0) end
+write()
 local function without(names)
 local kept = {}
 for _, name in ipairs(names) do

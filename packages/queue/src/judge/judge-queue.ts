@@ -139,6 +139,10 @@ function troubleOf(figures: Figures): Found | undefined {
   const { counts, rates, workers, oldestMs = 0, held } = figures
   const { leasesExpired = 0, errorRatio = 0 } = rates
   const ready = keysWord(counts.ready, counts)
+  // A held key has a worker, even if that worker is not on the list.
+  if (workers === 0 && !counts.paused && counts.ready > 0 && held === 0) {
+    return ['no workers', `${ready} ready, and no worker is online.`]
+  }
   if (leasesExpired > 0) {
     const lost = manyWords(leasesExpired, 'lease')
     const reason = `${lost} expired in the last minute: workers crash, hang or lose the store.`
@@ -146,10 +150,6 @@ function troubleOf(figures: Figures): Found | undefined {
   }
   if (counts.paused) {
     return ['paused', counts.ready === 0 ? 'Paused; no key is ready.' : `Paused; ${ready} ready.`]
-  }
-  // A held key has a worker, even if that worker is not on the list.
-  if (workers === 0 && counts.ready > 0 && held === 0) {
-    return ['no workers', `${ready} ready, and no worker is online.`]
   }
   if (isBehind(counts.ready, rates)) return ['falling behind', behindReason(figures)]
   if (oldestMs >= thresholds.waitingLongMs) {

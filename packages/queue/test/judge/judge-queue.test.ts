@@ -70,6 +70,11 @@ const old = { oldestReadyAt: now - 90_000 }
 const cases: readonly (readonly [Severity, string, QueueSigns])[] = [
   ['no workers', 'keys are ready and no worker is online', signs({ ready: 2 }, { workers: [] })],
   ['no workers', 'the only worker is gone', signs({ ready: 2 }, { workers: [worker(26_000)] })],
+  [
+    'no workers',
+    'the last worker has gone, and its leases have expired',
+    signs({ ready: 2 }, { workers: [], history: minute({ expired: 2 }) }),
+  ],
   ['ok', 'no worker is listed, but a key is held', signs({ processing: 1 }, { workers: [] })],
   ['ok', 'the store keeps no list', signs({ ready: 2 }, { workers: undefined })],
   ['ok', 'no worker is online, and no key is ready', signs({ delayed: 2 }, { workers: [] })],
