@@ -107,6 +107,48 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'a limiter that fails at a retry is silent without a queue with rate limits',
+    edits: [
+      {
+        file: 'packages/queue/src/queue/limiter-in-queue.ts',
+        find: 'new LimiterInQueue(limiter, name, core.plans.failed)',
+        replace: 'new LimiterInQueue(limiter, name, () => undefined)',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/core/tracing.test.ts',
+      title: 'a limiter that fails at a retry is reported',
+    },
+  },
+  {
+    name: 'on Postgres, a charge is made at the time before the wait for its bucket',
+    edits: [
+      {
+        file: 'packages/postgres/src/rows/token-buckets.ts',
+        find: 'work(buckets, lockedAt)',
+        replace: 'work(buckets, now)',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/verbs/locked-rows.test.ts',
+      title: 'a charge that has waited for its bucket is made when it has it',
+    },
+  },
+  {
+    name: 'on Postgres, one locked row keeps a whole batch from being cancelled',
+    edits: [
+      {
+        file: 'packages/postgres/src/verbs/cancel.ts',
+        find: 'store.locked(queue, some, false)',
+        replace: 'Promise.resolve(new Set(some))',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/verbs/locked-rows.test.ts',
+      title: 'fails for a locked key alone',
+    },
+  },
+  {
     name: 'counts of failures that have expired are deleted a hundred in ten seconds',
     edits: [
       {

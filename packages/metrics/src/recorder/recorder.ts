@@ -229,7 +229,8 @@ class ChannelRecorder implements Recorder {
         return
       case 'cancel':
         request.keys.forEach((key, index) => {
-          if ((replies as readonly CancelOutcome[])[index] === 'cancelled') ledger.cancelled(key)
+          if ((replies as readonly (CancelOutcome | Failure)[])[index] === 'cancelled')
+            ledger.cancelled(key)
         })
         return
       case 'operate':

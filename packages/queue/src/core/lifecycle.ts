@@ -273,8 +273,8 @@ export class Lifecycle {
   #closingError(): SluiceError {
     return new SluiceError(
       'ERR_CLOSING',
-      `queue ${JSON.stringify(this.#core.calls.name)} is closing: stop working on this key; it goes ` +
-        'back to the queue',
+      `queue ${JSON.stringify(this.#core.calls.name)} is closing: stop working on this key and give ` +
+        'it back',
     )
   }
 
