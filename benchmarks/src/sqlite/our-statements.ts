@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { linkToOpenFile, targetOf } from '../../../packages/sqlite/src/connection/open-file-link.ts'
+import { systemClock } from '../../../packages/core/src/index.ts'
+import { FolderChanges } from '../../../packages/sqlite/src/connection/folder-changes.ts'
 import { sqliteDriver } from '../../../packages/sqlite/src/index.ts'
 import { statementTexts } from '../../../packages/sqlite/src/statements.generated.ts'
 import type { Task } from './contestants.ts'
@@ -16,19 +17,18 @@ const queue = 1
  */
 export class OurStatements {
   readonly #database: RawDatabase
-  /** The link to the open log, where the system has such links. */
-  readonly #link: string | undefined
+  readonly #folder: FolderChanges
   readonly #begin: Statement
   readonly #commit: Statement
   readonly #statements: Readonly<Record<keyof typeof statementTexts, Statement>>
   #seq = 0
   #token = 1
 
-  private constructor(database: RawDatabase, log: string) {
+  private constructor(database: RawDatabase, folder: string) {
     this.#database = database
     database.exec('pragma wal_autocheckpoint = 4000; pragma cache_size = -32000')
     database.exec("insert into sluice_queues (name) values ('q')")
-    this.#link = linkToOpenFile(log)
+    this.#folder = new FolderChanges(folder, systemClock)
     this.#begin = database.prepare('begin immediate')
     this.#commit = database.prepare('commit')
     const prepared = Object.entries(statementTexts).map(
@@ -45,7 +45,7 @@ export class OurStatements {
     const store = sqliteDriver({ file, library: 'better-sqlite3' })
     await store.open({})
     await store.close()
-    return new OurStatements(openRaw('statements.db'), `${file}-wal`)
+    return new OurStatements(openRaw('statements.db'), task.folder)
   }
 
   /** What each transaction begins with. */
@@ -58,7 +58,7 @@ export class OurStatements {
   /** What each transaction ends with: whether the log is still there is looked up after each commit. */
   #end(): void {
     this.#commit.run()
-    if (this.#link !== undefined) targetOf(this.#link)
+    this.#folder.hasNone()
   }
 
   add(key: string): void {
@@ -99,6 +99,7 @@ export class OurStatements {
   }
 
   close(): void {
+    this.#folder.close()
     this.#database.close()
   }
 }

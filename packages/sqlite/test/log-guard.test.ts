@@ -1,30 +1,32 @@
 import assert from 'node:assert/strict'
-import { readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import { SluiceError, type SluiceEvent, sluiceChannel } from '@sluice/core'
 import { onTestFinished, test } from 'vitest'
 import { LogGuard } from '../src/connection/log-guard.ts'
-import { linkToOpenFile } from '../src/connection/open-file-link.ts'
 import type { SqliteDatabase } from '../src/library/database.ts'
 import { scratchFile } from './scratch.ts'
+import { useSettledFolder } from './settled-folder.ts'
 import { ask, askOptions, fakeEnvironment, storeOn } from './store.ts'
 
 const Database = createRequire(import.meta.url)('better-sqlite3') as new (
   path: string,
 ) => SqliteDatabase
 
-/** A database whose log is guarded, and that no other connection of this process has open. */
-function guardedAlone(bytesMax: number) {
+/** A database whose log is guarded, and another connection that may read from it. */
+function guarded(bytesMax: number) {
   const file = scratchFile()
   const database = new Database(file)
   database.exec('pragma busy_timeout = 10; pragma journal_mode = wal; create table t (a)')
   database.exec('insert into t values (1)')
+  const reader = new Database(file)
   const warnings: unknown[] = []
   const subscriber = { error: ({ error }: SluiceEvent) => void warnings.push(error) }
   sluiceChannel.subscribe(subscriber as never)
   onTestFinished(() => {
     sluiceChannel.unsubscribe(subscriber as never)
+    reader.close()
     database.close()
   })
   const environment = fakeEnvironment()
@@ -34,21 +36,13 @@ function guardedAlone(bytesMax: number) {
     guard.committed(database)
   }
   return {
-    database,
     file,
     environment,
+    reader,
     warnings,
     commit,
     logBytes: () => statSync(`${file}-wal`).size,
   }
-}
-
-/** The same with another connection that may read from it. */
-function guarded(bytesMax: number) {
-  const alone = guardedAlone(bytesMax)
-  const reader = new Database(alone.file)
-  onTestFinished(() => void reader.close())
-  return { ...alone, reader }
 }
 
 test('a reader that keeps the log from being emptied is reported; then the log is emptied', () => {
@@ -110,15 +104,10 @@ for (const how of ['removed', 'replaced'] as const) {
   })
 }
 
-test('a log that this process has open once is looked at without its status, its length once a second', (context) => {
-  const { file, environment, warnings, commit } = guardedAlone(1024 * 1024)
-  context.skip(
-    linkToOpenFile(`${file}-wal`) === undefined,
-    'this system has no links to open files',
-  )
+test('while nothing changes in its folder, the length of the log is looked at once a second', async () => {
+  const { file, environment, warnings, commit, reader } = guarded(1024 * 1024)
+  await useSettledFolder(file, environment)
   commit(1_000)
-  const reader = new Database(file)
-  onTestFinished(() => void reader.close())
   reader.exec('begin')
   reader.prepare('select count(*) from t').get()
   commit(2_000_000)
@@ -126,9 +115,19 @@ test('a log that this process has open once is looked at without its status, its
   environment.clock.monotonicMs = () => 1_000
   commit(1_000)
   assert.equal(warnings.length, 1)
-  renameSync(`${file}-wal`, `${file}-wal.away`)
-  assert.throws(
-    () => commit(1_000),
-    (error) => SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME'),
-  )
 })
+
+for (const how of ['removed', 'replaced'] as const) {
+  test(`a log is noticed that was ${how} after its folder had been at rest`, async () => {
+    const { file, environment, commit } = guarded(1024 * 1024)
+    await useSettledFolder(file, environment)
+    for (let nth = 0; nth < 3; nth += 1) commit(1_000)
+    if (how === 'replaced') renameSync(`${file}-wal`, `${file}-wal.away`)
+    else rmSync(`${file}-wal`)
+    writeFileSync(`${file}-wal`, '')
+    assert.throws(
+      () => commit(1_000),
+      (error) => SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME'),
+    )
+  })
+}

@@ -134,21 +134,35 @@ export const foundByTestsOfSqlite: readonly FoundByTest[] = [
     },
   },
   {
-    name: 'the link to the log of SQLite is read once',
+    name: 'the folder of the log of SQLite is looked at twice',
     edits: [
       {
         file: 'packages/sqlite/src/connection/log-guard.ts',
-        find: "if (this.#link !== '' && targetOf(this.#link) !== this.#path)",
-        replace: "if (this.#link !== '' && targetOf(this.#link) === '')",
+        find: 'if (this.#folder.hasNone() && now',
+        replace: 'if ((this.#statusAtMs >= 0 || this.#folder.hasNone()) && now',
       },
     ],
     finder: {
       file: 'packages/sqlite/test/log-guard.test.ts',
-      title: 'is noticed by the next commit, whose outcome is open',
+      title: 'after its folder had been at rest',
     },
   },
   {
-    name: 'the length of a log of SQLite that has a link is never looked at',
+    name: 'two changes of a folder with the same time are taken for one',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection/folder-changes.ts',
+        find: 'this.#isSettled = ageMs > (changedAt % 1_000 === 0 ? secondsMsMax : tickMsMax)',
+        replace: 'this.#isSettled = ageMs > -Infinity',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/folder-changes.test.ts',
+      title: 'a time that the next change could have too is not trusted',
+    },
+  },
+  {
+    name: 'the length of a log of SQLite in a folder at rest is never looked at',
     edits: [
       {
         file: 'packages/sqlite/src/connection/log-guard.ts',
@@ -158,7 +172,7 @@ export const foundByTestsOfSqlite: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/sqlite/test/log-guard.test.ts',
-      title: 'its length once a second',
+      title: 'the length of the log is looked at once a second',
     },
   },
 ]

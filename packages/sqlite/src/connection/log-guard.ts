@@ -1,15 +1,16 @@
+import { dirname } from 'node:path'
 import { sluiceChannel } from '@sluice/core'
 import { SluiceError } from '@sluice/core/driver'
 import type { SqliteDatabase } from '../library/database.ts'
 import { logBytesMax } from './durability.ts'
 import type { SqliteEnvironment } from './environment.ts'
-import { linkToOpenFile, targetOf } from './open-file-link.ts'
+import { FolderChanges } from './folder-changes.ts'
 import { statusOf } from './store-file.ts'
 
 /** How long to wait after a failed attempt, in milliseconds. */
 const pauseMs = 10_000
 
-/** How long the status of a log is good for whose link has not changed, in milliseconds. */
+/** How often the length of the log is looked at while nothing changes in its folder, in milliseconds. */
 const statusMs = 1_000
 
 interface CheckpointRow {
@@ -25,38 +26,38 @@ interface CheckpointRow {
  * prevents that.
  *
  * And it must exist: SQLite continues to write to a log that was deleted, which no other process
- * reads. The link to the open file shows that as well as its status does, and is cheaper: Linux, from
- * 6.13 on, notes that a process has read the times of a file, gives it another one with the next write,
- * and has to write that to the disk too. With `durability: 'power'`, an add took 300 us where it takes
- * 240 without (`npm run bench -- sqlite`, the part `singles`).
+ * reads. As long as nothing changes in its folder, it is there. Its own status is read only if something
+ * has changed: Linux, from 6.13 on, notes that a process has read the times of a file, gives it another one
+ * with the next write, and has to write that to the disk too. With `durability: 'power'`, an add took 300 us
+ * where it takes 220 without (`npm run bench -- sqlite`, the part `singles`).
  */
 export class LogGuard {
   readonly #path: string
   readonly #environment: SqliteEnvironment
   readonly #bytesMax: number
+  readonly #folder: FolderChanges
   #notBeforeMs = -Infinity
   /** The inode of the log; `undefined` until it was read. */
   #inode: number | undefined
-  /** The link to the log that this process has open; empty if it cannot be told, or has changed. */
-  #link: string | undefined
   #statusAtMs = -Infinity
 
   constructor(file: string, environment: SqliteEnvironment, bytesMax: number = logBytesMax) {
     this.#path = `${file}-wal`
     this.#environment = environment
     this.#bytesMax = bytesMax
+    this.#folder = new FolderChanges(dirname(file), environment.clock)
   }
 
   /** To be called when a connection was closed: the log of the next one may be another. */
   closed(): void {
     this.#inode = undefined
-    this.#link = undefined
+    this.#folder.close()
   }
 
   /** To be called after each commit. Throws if the commit went into a log that was deleted. */
   committed(database: SqliteDatabase): void {
     const now = this.#environment.clock.monotonicMs()
-    if (this.#isLinked() && now - this.#statusAtMs < statusMs) return
+    if (this.#folder.hasNone() && now - this.#statusAtMs < statusMs) return
     this.#statusAtMs = now
     const { ino, size } = this.#status()
     this.#inode ??= ino
@@ -68,16 +69,6 @@ export class LogGuard {
     }
     if (size <= this.#bytesMax) return
     if (now >= this.#notBeforeMs) this.#empty(database, size, now)
-  }
-
-  /** Whether the log that is open is still the one at its path. */
-  #isLinked(): boolean {
-    if (this.#link === undefined) {
-      this.#link = linkToOpenFile(this.#path) ?? ''
-      return false
-    }
-    if (this.#link !== '' && targetOf(this.#link) !== this.#path) this.#link = ''
-    return this.#link !== ''
   }
 
   #status(): { readonly ino: number | undefined; readonly size: number } {
