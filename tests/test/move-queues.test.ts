@@ -126,7 +126,9 @@ describe.each(pairs)('from $from.name to $to.name', (pair) => {
     await moving
     const rows = new Map((await rowsOf(to)).map((row) => [row.key, row]))
     expect(rows.get(kept?.key ?? '')).toMatchObject({ failures: 1 })
-    expect(rows.get(vanished.claims[0]?.key ?? '')).toMatchObject({ failures: 1, crashes: 1 })
+    const ended = rows.get(vanished.claims[0]?.key ?? '')
+    expect(ended).toMatchObject({ failures: 1, crashes: 1 })
+    expect(ended?.lastError).toContain('the worker vanished')
     await holding.close()
   })
 
