@@ -1218,7 +1218,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION operate_purge_b0f71e69(in_queue text, in_after text, in_limit integer)
+CREATE OR REPLACE FUNCTION operate_purge_1f55b963(in_queue text, in_after text, in_limit integer, in_wait boolean)
  RETURNS TABLE(changed integer, next text)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1237,9 +1237,15 @@ declare
   this_queue bigint := queue_number_6461402f(in_queue);
   seen text[]; picks tid[]; freed int; taken int;
 begin
-  select array_agg(x.key), array_agg(x.ctid) into seen, picks from (
-    select k.key, k.ctid from keys k where k.queue_id = this_queue and k.key > in_after
-    order by k.queue_id, k.key limit in_limit for update skip locked) x;
+  if in_wait then
+    select array_agg(x.key), array_agg(x.ctid) into seen, picks from (
+      select k.key, k.ctid from keys k where k.queue_id = this_queue and k.key > in_after
+      order by k.queue_id, k.key limit in_limit for update) x;
+  else
+    select array_agg(x.key), array_agg(x.ctid) into seen, picks from (
+      select k.key, k.ctid from keys k where k.queue_id = this_queue and k.key > in_after
+      order by k.queue_id, k.key limit in_limit for update skip locked) x;
+  end if;
   delete from keys k where k.ctid = any (picks) and k.token is null;
   get diagnostics freed = row_count;
   update keys k set due_at = 'Infinity', later_at = 'Infinity', failures = 0, crashes = 0,

@@ -1272,9 +1272,10 @@ end
 $body$;`,
   },
   {
-    name: 'operate_purge_b0f71e69',
-    sql: `create or replace function sluice.operate_purge_b0f71e69(in_queue text, in_after text, in_limit int)
-returns table (changed int, next text) language plpgsql
+    name: 'operate_purge_1f55b963',
+    sql: `create or replace function sluice.operate_purge_1f55b963(
+  in_queue text, in_after text, in_limit int, in_wait boolean
+) returns table (changed int, next text) language plpgsql
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
@@ -1291,9 +1292,15 @@ declare
   this_queue bigint := sluice.queue_number_6461402f(in_queue);
   seen text[]; picks tid[]; freed int; taken int;
 begin
-  select array_agg(x.key), array_agg(x.ctid) into seen, picks from (
-    select k.key, k.ctid from sluice.keys k where k.queue_id = this_queue and k.key > in_after
-    order by k.queue_id, k.key limit in_limit for update skip locked) x;
+  if in_wait then
+    select array_agg(x.key), array_agg(x.ctid) into seen, picks from (
+      select k.key, k.ctid from sluice.keys k where k.queue_id = this_queue and k.key > in_after
+      order by k.queue_id, k.key limit in_limit for update) x;
+  else
+    select array_agg(x.key), array_agg(x.ctid) into seen, picks from (
+      select k.key, k.ctid from sluice.keys k where k.queue_id = this_queue and k.key > in_after
+      order by k.queue_id, k.key limit in_limit for update skip locked) x;
+  end if;
   delete from sluice.keys k where k.ctid = any (picks) and k.token is null;
   get diagnostics freed = row_count;
   update sluice.keys k set due_at = 'Infinity', later_at = 'Infinity', failures = 0, crashes = 0,
@@ -1725,7 +1732,7 @@ from sluice.lock_keys_000141d1($1::text, $2::text[], $3::boolean, $4::float8, $5
   notify: 'select true as sent from pg_catalog.pg_notify($1::text, $2::text)',
   operatePause: 'select sluice.operate_pause_443e8492($1::text, $2::boolean) as changed',
   operatePurge: `select changed, next
-from sluice.operate_purge_b0f71e69($1::text, $2::text, $3::int)`,
+from sluice.operate_purge_1f55b963($1::text, $2::text, $3::int, $4::boolean)`,
   present: `select sluice.present_4c1f74c0(null, null) as now,
   pg_catalog.pg_sequence_last_value('sluice.latest') / 1000.0::float8 as latest,
   sluice.ahead_ms_a3187b88() as ahead`,

@@ -1,7 +1,8 @@
--- Removes up to in_limit keys after in_after, in the order of the keys; skips locked rows. Returns how
--- many it changed, and after which key to continue (null: at the end).
-create or replace function sluice.operate_purge(in_queue text, in_after text, in_limit int)
-returns table (changed int, next text) language plpgsql
+-- Removes up to in_limit keys after in_after, in the order of the keys; skips locked rows, or with
+-- in_wait waits for each. Returns how many it changed, and after which key to continue (null: at the end).
+create or replace function sluice.operate_purge(
+  in_queue text, in_after text, in_limit int, in_wait boolean
+) returns table (changed int, next text) language plpgsql
 -- @include settings
 set lock_timeout = '50ms'
 as $body$
@@ -10,9 +11,15 @@ declare
   this_queue bigint := sluice.queue_number(in_queue);
   seen text[]; picks tid[]; freed int; taken int;
 begin
-  select array_agg(x.key), array_agg(x.ctid) into seen, picks from (
-    select k.key, k.ctid from sluice.keys k where k.queue_id = this_queue and k.key > in_after
-    order by k.queue_id, k.key limit in_limit for update skip locked) x;
+  if in_wait then
+    select array_agg(x.key), array_agg(x.ctid) into seen, picks from (
+      select k.key, k.ctid from sluice.keys k where k.queue_id = this_queue and k.key > in_after
+      order by k.queue_id, k.key limit in_limit for update) x;
+  else
+    select array_agg(x.key), array_agg(x.ctid) into seen, picks from (
+      select k.key, k.ctid from sluice.keys k where k.queue_id = this_queue and k.key > in_after
+      order by k.queue_id, k.key limit in_limit for update skip locked) x;
+  end if;
   delete from sluice.keys k where k.ctid = any (picks) and k.token is null;
   get diagnostics freed = row_count;
   update sluice.keys k set due_at = 'Infinity', later_at = 'Infinity', failures = 0, crashes = 0,

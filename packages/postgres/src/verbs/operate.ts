@@ -1,4 +1,4 @@
-import { type Operate, type OperateOutcome, transitions } from '@sluice/core/driver'
+import { type Operate, type OperateOutcome, SluiceError, transitions } from '@sluice/core/driver'
 import type { Store } from '../connection/store.ts'
 import { flag, number, text } from '../rows/columns.ts'
 import { changeEach } from '../rows/lock-and-change.ts'
@@ -6,25 +6,32 @@ import { changeEach } from '../rows/lock-and-change.ts'
 /** How many keys one step of a purge removes. */
 const purgeStep = 1_000
 
-/** How often a purge comes back for keys that another transaction had locked. */
-const purgeRounds = 5
-
 async function setPaused(store: Store, queue: string, paused: boolean): Promise<OperateOutcome> {
   const [row] = await store.run('operatePause', [queue, paused])
   return flag(row?.['changed']) ? 'changed' : 'unchanged'
 }
 
+/**
+ * Removes the keys that are free, and then those that were locked, of which most are free again by now.
+ * One that another transaction keeps locked stays, and the caller must know.
+ */
 async function purge(store: Store, queue: string): Promise<number> {
   let changed = 0
-  for (let round = 0; round < purgeRounds; round += 1) {
-    const before = changed
-    let after: string | undefined = ''
-    while (after !== undefined) {
-      const [row] = await store.run('operatePurge', [queue, after, purgeStep])
-      changed += number(row?.['changed'])
-      after = text(row?.['next'])
+  try {
+    for (const waits of [false, true]) {
+      let after: string | undefined = ''
+      while (after !== undefined) {
+        const [row] = await store.run('operatePurge', [queue, after, purgeStep, waits])
+        changed += number(row?.['changed'])
+        after = text(row?.['next'])
+      }
     }
-    if (changed === before) break
+  } catch (error) {
+    if (!SluiceError.is(error, 'ERR_STORE_BUSY')) throw error
+    const message =
+      `the purge has removed ${changed} keys, and has met one that another transaction has locked; ` +
+      'repeat it when that has ended'
+    throw new SluiceError('ERR_STORE_BUSY', message, { cause: error, retryable: true })
   }
   return changed
 }

@@ -203,6 +203,19 @@ test('the verbs of an operator fail as a whole, and change nothing', async () =>
   expect((await driver.counts('q', { cap: 10 })).ready).toBe(2)
 })
 
+test('a purge removes all but the locked key, and says that it stays', async () => {
+  await driver.add('q', asks(numbered(2_500)), options)
+  await meanwhile(lockOne(), async () => {
+    const busy = { code: 'ERR_STORE_BUSY', retryable: true }
+    await expect(driver.operate?.purge('q')).rejects.toMatchObject({
+      ...busy,
+      message: expect.stringContaining('removed 2499 keys'),
+    })
+    expect((await driver.counts('q', { cap: 10 })).ready).toBe(1)
+  })
+  expect(await driver.operate?.purge('q')).toBe(1)
+})
+
 test.each(['cancel', 'forget'] as const)('%s fails for a locked key alone', async (verb) => {
   await driver.add('q', asks(['k0499', 'k0500', 'k0501']), options)
   const outcome = { cancel: 'cancelled', forget: 'unchanged' }[verb]
