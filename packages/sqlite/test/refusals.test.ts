@@ -182,6 +182,21 @@ test('a missing directory is a retryable error: once it exists, opening succeeds
   await driver.close()
 })
 
+test('a link to a file that does not exist yet leads to the new file', async () => {
+  const folder = dirname(scratchFile())
+  const link = join(folder, 'link.db')
+  mkdirSync(join(folder, 'data'))
+  symlinkSync(join('data', 'queue.db'), link)
+  const one = await opened({ file: link })
+  const two = await opened({ file: join(folder, 'data', 'queue.db') })
+  await one.add('q', [ask('a')], askOptions)
+  assert.deepEqual(await two.queues?.(), ['q'])
+  await one.close()
+  await two.close()
+  assert.deepEqual(readdirSync(folder).sort(), ['data', 'link.db'])
+  assert.deepEqual(readdirSync(join(folder, 'data')), ['queue.db'])
+})
+
 test('a new file is for its owner only, and no other file is left', async () => {
   const file = scratchFile()
   const driver = await opened({ file })

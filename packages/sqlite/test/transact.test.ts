@@ -15,6 +15,18 @@ function connect(library: LibraryName, path: string): SqliteDatabase {
   return new (requireHere(library).DatabaseSync)(path)
 }
 
+/** A connection on which every whole number of a row arrives as a bigint. */
+function connectWithBigInts(library: LibraryName, path: string): SqliteDatabase {
+  const options = { readBigInts: true, returnArrays: true }
+  if (library === 'node:sqlite') return new (requireHere(library).DatabaseSync)(path, options)
+  const database = connect(library, path)
+  return (database as unknown as { defaultSafeIntegers(): SqliteDatabase }).defaultSafeIntegers()
+}
+
+function firstValue(database: SqliteDatabase, sql: string): unknown {
+  return Object.values(database.prepare(sql).get() as object)[0]
+}
+
 function count(database: SqliteDatabase): unknown {
   return (database.prepare('select count(*) as n from invoices').get() as { n: unknown }).n
 }
@@ -61,6 +73,29 @@ for (const library of ['better-sqlite3', 'node:sqlite'] as const) {
       await woken
       await driver.close()
     })
+
+    test.each([false, true])(
+      'whose own queries give bigints (exclusive: %s)',
+      async (exclusive) => {
+        const database = connectWithBigInts(library, scratchFile())
+        const driver = sqliteDriver({ database, exclusive, durability: 'process' })
+        await driver.open({})
+        database.exec('begin immediate')
+        void driver.transact?.(database).add('q', [ask('a'), ask('b')], askOptions)
+        database.exec('commit')
+        const { claims } = await driver.claim('q', claimRequest(2))
+        assert.deepEqual(
+          claims.map(({ key, token }) => [key, typeof token]),
+          [
+            ['a', 'number'],
+            ['b', 'number'],
+          ],
+        )
+        assert.equal(typeof firstValue(database, 'select 1'), 'bigint', 'its setting stays')
+        await driver.close()
+        database.close()
+      },
+    )
 
     test('a rollback takes everything back, and a commit keeps it', async () => {
       const { database, driver } = await setUp()
@@ -191,6 +226,25 @@ for (const library of ['better-sqlite3', 'node:sqlite'] as const) {
     database.close()
   })
 }
+
+test('an exclusive database waits for a query of others that is not read to its end', async () => {
+  const database = connect('better-sqlite3', ':memory:')
+  const driver = sqliteDriver({ database, exclusive: true })
+  await driver.open({})
+  const query = database.prepare('values (1), (2)') as unknown as { iterate(): Iterator<unknown> }
+  const rows = query.iterate()
+  rows.next()
+  const adding = driver.add('q', [ask('a')], askOptions)
+  const claiming = driver.claim('q', claimRequest())
+  rows.return?.()
+  assert.deepEqual(
+    (await adding).map(({ outcome }) => outcome),
+    ['added'],
+  )
+  await claiming
+  await driver.close()
+  database.close()
+})
 
 test('a connection of another copy of the library is refused', async () => {
   const installed = dirname(requireHere.resolve('better-sqlite3/package.json'))

@@ -1,5 +1,5 @@
 import type { EpochMs } from '@sluice/core/driver'
-import type { SqliteDatabase } from '../library/database.ts'
+import { prepare, type SqliteDatabase } from '../library/database.ts'
 import type { Library } from '../library/library.ts'
 import {
   isSafeVersion,
@@ -156,7 +156,7 @@ export class HandedInSource implements DatabaseSource {
 
 /** The path of the file that a connection is on; empty for one in memory. */
 export function fileOf(database: SqliteDatabase): string {
-  const rows = database.prepare('pragma database_list').all() as {
+  const rows = prepare(database, 'pragma database_list').all() as {
     readonly name: string
     readonly file: string | null
   }[]
@@ -186,6 +186,6 @@ export function isInTransaction(database: SqliteDatabase): boolean {
 
 /** The damage of the pages of a database, in words; empty if there is none. */
 export function findingsIn(database: SqliteDatabase, pragma: string): string[] {
-  const rows = database.prepare(`pragma ${pragma}`).all() as Record<string, unknown>[]
+  const rows = prepare(database, `pragma ${pragma}`).all() as Record<string, unknown>[]
   return rows.map((row) => String(Object.values(row)[0])).filter((text) => text !== 'ok')
 }

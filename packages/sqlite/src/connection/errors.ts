@@ -36,9 +36,13 @@ const kindOfName: readonly (readonly [string, ErrorKind])[] = [
   ['SQLITE_NOTADB', 'damaged'],
 ]
 
+/** What better-sqlite3 says while a query of the caller on the same connection has more rows. */
+const isInQuery = 'This database connection is busy executing a query'
+
 /** The kind of an error of either library; `undefined` if it is not one of SQLite. */
 export function errorKindOf(error: unknown): ErrorKind | undefined {
   if (typeof error !== 'object' || error === null) return undefined
+  if ((error as Error).message === isInQuery) return 'busy'
   const { code, errcode } = error as { readonly code?: unknown; readonly errcode?: unknown }
   if (typeof errcode === 'number') return kindOfCode[errcode & 0xff] ?? 'other'
   if (typeof code !== 'string' || !code.startsWith('SQLITE_')) return undefined
@@ -61,7 +65,7 @@ export function storeError(error: unknown, stage: Stage, file: string): SluiceEr
   const details = { cause: error, retryable: true }
   switch (trouble) {
     case 'busy':
-      return new SluiceError('ERR_STORE_BUSY', `${file} is locked by another process`, details)
+      return new SluiceError('ERR_STORE_BUSY', `${file} ${busyText(error)}`, details)
     case 'full':
       return new SluiceError('ERR_STORE_FULL', `the disk under ${file} is full`, details)
     case 'damaged':
@@ -89,6 +93,12 @@ export function storeError(error: unknown, stage: Stage, file: string): SluiceEr
     default:
       return trouble satisfies never
   }
+}
+
+function busyText(error: unknown): string {
+  return describe(error) === isInQuery
+    ? 'is in a query that was not read to its end'
+    : 'is locked by another process'
 }
 
 function describe(error: unknown): string {

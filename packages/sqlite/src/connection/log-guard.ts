@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import { sluiceChannel } from '@sluice/core'
 import { SluiceError } from '@sluice/core/driver'
-import type { SqliteDatabase } from '../library/database.ts'
+import { prepare, type SqliteDatabase } from '../library/database.ts'
 import { logBytesMax } from './durability.ts'
 import type { SqliteEnvironment } from './environment.ts'
 import { FolderChanges } from './folder-changes.ts'
@@ -84,7 +84,7 @@ export class LogGuard {
     this.#notBeforeMs = now + pauseMs
     let cause: unknown
     try {
-      const row = database.prepare('pragma wal_checkpoint(truncate)').get() as CheckpointRow
+      const row = prepare(database, 'pragma wal_checkpoint(truncate)').get() as CheckpointRow
       if (row.busy === 0) {
         this.#notBeforeMs = -Infinity
         return

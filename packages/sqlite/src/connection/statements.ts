@@ -1,4 +1,4 @@
-import type { SqliteDatabase, SqliteStatement } from '../library/database.ts'
+import { prepare, type SqliteDatabase, type SqliteStatement } from '../library/database.ts'
 import { statementTexts } from '../statements.generated.ts'
 
 /** The name of a statement in `sql/statements`, in camel case. */
@@ -28,18 +28,18 @@ class Prepared {
 
   constructor(database: SqliteDatabase) {
     this.database = database
-    this.begin = database.prepare('begin immediate')
-    this.beginRead = database.prepare('begin')
-    this.commit = database.prepare('commit')
-    this.rollback = database.prepare('rollback')
-    this.dataVersion = database.prepare('pragma data_version')
+    this.begin = prepare(database, 'begin immediate')
+    this.beginRead = prepare(database, 'begin')
+    this.commit = prepare(database, 'commit')
+    this.rollback = prepare(database, 'rollback')
+    this.dataVersion = prepare(database, 'pragma data_version')
   }
 }
 
 for (const [name, text] of Object.entries(statementTexts)) {
   Object.defineProperty(Prepared.prototype, name, {
     get(this: Prepared): SqliteStatement {
-      const value = this.database.prepare(text)
+      const value = prepare(this.database, text)
       // From now on a property of its own, which is read as fast as any.
       Object.defineProperty(this, name, { value })
       return value

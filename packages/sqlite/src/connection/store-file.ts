@@ -4,6 +4,7 @@ import {
   fsyncSync,
   linkSync,
   openSync,
+  readlinkSync,
   realpathSync,
   renameSync,
   type Stats,
@@ -26,6 +27,15 @@ function fileError(message: string, cause?: unknown): SluiceError {
   return new SluiceError('ERR_STORE', message, { cause, retryable: true })
 }
 
+/** Where a link leads; `undefined` if there is none. */
+function targetOf(link: string): string | undefined {
+  try {
+    return readlinkSync(link)
+  } catch {
+    return undefined
+  }
+}
+
 /** The real path of a file, through all links. Its directory must exist. */
 export function realPathOf(file: string): string {
   const path = resolve(file)
@@ -34,6 +44,9 @@ export function realPathOf(file: string): string {
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw fileError(`${path} cannot be reached`, error)
   }
+  // A link may lead to a file that is yet to be created.
+  const target = targetOf(path)
+  if (target !== undefined) return realPathOf(resolve(realpathSync(dirname(path)), target))
   try {
     return join(realpathSync(dirname(path)), basename(path))
   } catch (error) {

@@ -21,8 +21,26 @@ export interface SqliteDatabase {
   close(): unknown
 }
 
+/** How a statement gives its rows; a connection of the caller may have other defaults. */
+interface RowSettings {
+  /** better-sqlite3, and node:sqlite: whether whole numbers are bigints. */
+  safeIntegers?(are: boolean): unknown
+  setReadBigInts?(are: boolean): void
+  /** node:sqlite: whether rows are arrays. */
+  setReturnArrays?(are: boolean): void
+}
+
+/** Prepares a statement whose rows are objects, and whose numbers are numbers. */
+export function prepare(database: SqliteDatabase, sql: string): SqliteStatement {
+  const statement: SqliteStatement & RowSettings = database.prepare(sql)
+  statement.safeIntegers?.(false)
+  statement.setReadBigInts?.(false)
+  statement.setReturnArrays?.(false)
+  return statement
+}
+
 /** The one value of a pragma, or of any query with one row and one column. */
 export function singleValue(database: SqliteDatabase, sql: string): unknown {
-  const row = database.prepare(sql).get()
+  const row = prepare(database, sql).get()
   return row === undefined ? undefined : Object.values(row as object)[0]
 }

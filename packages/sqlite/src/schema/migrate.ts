@@ -1,5 +1,5 @@
 import { type EpochMs, SluiceError } from '@sluice/core/driver'
-import { type SqliteDatabase, singleValue } from '../library/database.ts'
+import { prepare, type SqliteDatabase, singleValue } from '../library/database.ts'
 import { migrations } from '../statements.generated.ts'
 
 /** Marks a file as a store: "SLUC". A database of the caller keeps its own mark. */
@@ -24,9 +24,8 @@ function hasSchema(database: SqliteDatabase): boolean {
 /** The schema version of a database; 0 if it has no tables of Sluice. */
 function versionOf(database: SqliteDatabase, file: string): number {
   if (!hasSchema(database)) return 0
-  const rows = database
-    .prepare('select version, breaking from sluice_schema order by version')
-    .all() as VersionRow[]
+  const sql = 'select version, breaking from sluice_schema order by version'
+  const rows = prepare(database, sql).all() as VersionRow[]
   if (rows.length === 0) {
     throw new SluiceError('ERR_STORE_DAMAGED', `${file} does not say which schema it has`)
   }
