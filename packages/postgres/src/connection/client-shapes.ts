@@ -22,6 +22,8 @@ export interface PgClient {
   query(query: PgQuery): Promise<{ rows: unknown[] }>
   /** The process of the server, as it was announced when the connection was opened. */
   readonly processID?: number | null
+  /** Whether it asks for columns in their binary form. */
+  readonly binary?: boolean
 }
 
 /** A client that was taken from a pool of `pg`. */

@@ -19,7 +19,7 @@ export function sqlStateOf(error: unknown): string | undefined {
 export function breaksConnection(error: unknown): boolean {
   const state = sqlStateOf(error)
   if (state === undefined) return true
-  return /^(08|57P|25006|25P03|58|XX|0A000)/.test(state)
+  return /^(08|57P|25006|25P03|25P04|58|XX|0A000)/.test(state)
 }
 
 /** Whether the statement lost a race, had no effect, and may be sent again at once. */

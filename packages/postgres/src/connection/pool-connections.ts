@@ -1,4 +1,4 @@
-import { SluiceError } from '@sluice/core'
+import { SluiceError, SluiceTypeError } from '@sluice/core'
 import type { Environment } from '@sluice/core/driver'
 import { type OwnClient, PreparedQuery } from '../rows/prepared-query.ts'
 import type { PgClient, PgPool, PgPoolClient, Row } from './client-shapes.ts'
@@ -50,6 +50,10 @@ export class PgConnection implements Connection {
       this.#use.hasOwnClients === true ? (this.#client as unknown as OwnClient) : undefined
     if (isPrepared && own?.connection !== undefined) {
       return await this.#timed(PreparedQuery.send(own, statement, values))
+    }
+    if (this.#client.binary === true) {
+      // No option of a query overrides that, and the driver would read wrong numbers.
+      throw new SluiceTypeError('client', 'must read columns as text: leave out binary: true')
     }
     const query = { text, values: [...values], types: asText, ...(isPrepared && { name }) }
     return (await this.#timed(this.#client.query(query))).rows as Row[]

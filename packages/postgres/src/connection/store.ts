@@ -6,7 +6,7 @@ import { inLockOrder } from '../rows/key-order.ts'
 import type { StoreTime } from '../rows/store-time.ts'
 import type { Row } from './client-shapes.ts'
 import type { Connection, Connections, RunOptions } from './connection.ts'
-import { isLostRace } from './errors.ts'
+import { isLostRace, sqlStateOf } from './errors.ts'
 import type { Statement, StatementName, Statements } from './statements.ts'
 
 /** How often a statement or transaction that lost a race is attempted at most. */
@@ -109,6 +109,8 @@ export class Store {
       } catch (error) {
         if (tries === attemptsMax || !(SluiceError.is(error) && isLostRace(error.cause)))
           throw error
+        // With the isolation of our own transactions, this cannot happen: the default has changed.
+        if (sqlStateOf(error.cause) === '40001') this.#connections.useTransactions()
         await pause(this.#environment, this.#environment.random() * 2 ** Math.min(tries, 5))
       }
     }

@@ -57,6 +57,7 @@ test.each([
   row('a standby', serverError('25006'), 'sent', store, true, true),
   row('a plan that no longer fits', serverError('0A000'), 'sent', store, true, true),
   row('a statement that was cancelled', serverError('57014'), 'sent', store, true, false),
+  row('a transaction that took too long', serverError('25P04', 'FATAL'), 'sent', store, true, true),
   row('a locked row', serverError('55P03'), 'sent', 'ERR_STORE_BUSY', true, false),
   row('no more tokens', serverError('2200H'), 'sent', store, false, false),
   row('an encoding that does not fit', serverError('22021'), 'sent', store, false, false),

@@ -179,6 +179,26 @@ test('a server that takes no writes for a while is waited for', async () => {
   expect(report.errors['ERR_STORE']).toBeGreaterThan(0)
 }, 60_000)
 
+test('a default isolation that changes while a program runs makes no call fail', async () => {
+  const pool = poolOf(server.url, 1)
+  const schema = 'isolated'
+  const driver = postgresDriver({ pool, schema, onWarning() {} })
+  await driver.open({})
+  // Loses every race that a transaction can lose with this isolation.
+  await pool.query(`create function ${schema}.race() returns trigger language plpgsql as $$ begin
+    if current_setting('transaction_isolation') = 'serializable' then
+      raise exception using errcode = '40001';
+    end if;
+    return new; end $$;
+    create trigger race before insert on ${schema}.keys for each row execute function ${schema}.race();
+    set default_transaction_isolation = 'serializable'`)
+  const ask = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
+  const options = { dedupe: 'client-go', failuresExpireMs: 60_000 } as const
+  expect(await driver.add(queue, [ask], options)).toMatchObject([{ outcome: 'added' }])
+  await driver.close()
+  await pool.end()
+})
+
 test('a process that stops in the middle does not keep its locks', async () => {
   const { lockKeys, findLockedKeys } = statementsFor('faults', channelOf('faults'))
   const busy = async (): Promise<unknown[]> =>

@@ -103,6 +103,21 @@ test('what is no open transaction is refused', async () => {
   expect(() => driver.transact!({})).toThrow(/transaction/)
 })
 
+test('a client that reads columns in binary is refused', async () => {
+  const refusal = { code: 'ERR_INVALID_INPUT', message: expect.stringContaining('binary: true') }
+  const config = { connectionString: server.url, binary: true }
+  const pool = new pg.Pool(config)
+  await expect(postgresDriver({ pool }).open({})).rejects.toMatchObject(refusal)
+  await pool.end()
+  const binary = new pg.Client(config)
+  await binary.connect()
+  await binary.query('begin')
+  const adding = driver.transact!(binary).add('q', [one], options)
+  await expect(adding).rejects.toMatchObject(refusal)
+  await binary.query('commit')
+  await binary.end()
+})
+
 test('verbs of one transaction that are called together do not undo each other', async () => {
   await client.query('begin')
   const transaction = driver.transact!(client)
