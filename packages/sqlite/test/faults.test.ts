@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { renameSync, rmSync } from 'node:fs'
+import { existsSync, renameSync, rmSync } from 'node:fs'
 import { SluiceError } from '@sluice/core'
 import { sqliteDriver } from '@sluice/sqlite'
 import { describe, test } from 'vitest'
@@ -277,6 +277,42 @@ test('a file that was removed while in use is noticed by the next tick, and come
   }
   assert.ok((await tick()).nextAt < Infinity, 'the key is there')
   await driver.close()
+})
+
+test('a file of locks that was removed while in use is noticed, and there again', async () => {
+  const file = scratchFile()
+  const { driver, real } = storeOn(file)
+  await driver.open({})
+  await driver.add('q', [ask('a')], askOptions)
+  rmSync(`${file}-shm`)
+  await real.step(1_000)
+  await assert.rejects(
+    async () => await driver.add('q', [ask('b')], askOptions),
+    withCode('ERR_STORE', true),
+  )
+  await driver.add('q', [ask('c')], askOptions)
+  assert.ok(existsSync(`${file}-shm`), 'other processes meet its locks')
+  assert.equal((await driver.counts('q', { cap: 10 })).ready, 2)
+  await driver.close()
+})
+
+test('without its file of locks, a file is opened only when no connection uses it', async () => {
+  const file = scratchFile()
+  const { driver } = storeOn(file)
+  await driver.open({})
+  await driver.add('q', [ask('a')], askOptions)
+  rmSync(`${file}-shm`)
+  const { driver: next, real } = storeOn(file, { lockWaitMs: 1 })
+  const opening = next.open({})
+  await Promise.all([
+    assert.rejects(async () => await opening, withCode('ERR_STORE_BUSY', true)),
+    real.step(100),
+  ])
+  assert.ok(!existsSync(`${file}-shm`), 'it has made no other locks')
+  await driver.close()
+  await next.open({})
+  assert.equal((await next.counts('q', { cap: 10 })).ready, 1)
+  await next.close()
 })
 
 test('a connection is refused in another process or thread', async () => {

@@ -104,9 +104,9 @@ export class Connection {
   }
 
   /**
-   * Closes the connection if its file was moved, removed or replaced: SQLite would continue to
-   * write to a file that no other process finds. The check takes a microsecond or two, so it is not
-   * made for every transaction.
+   * Closes the connection if its file was moved, removed or replaced, or that of its locks: SQLite would
+   * continue to write to a file that no other process finds, or at the same time as another process. The
+   * check takes a few microseconds, so it is not made for every transaction.
    */
   #checkFile(): void {
     const now = this.#environment.clock.monotonicMs()
@@ -118,7 +118,7 @@ export class Connection {
     this.#drop()
     throw new SluiceError(
       'ERR_STORE',
-      `${this.file} was moved, removed or replaced while it was in use`,
+      `${this.file}, or its -shm, was moved, removed or replaced while it was in use`,
       { retryable: true },
     )
   }

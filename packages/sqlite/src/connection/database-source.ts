@@ -1,4 +1,4 @@
-import type { EpochMs } from '@sluice/core/driver'
+import { type EpochMs, SluiceError } from '@sluice/core/driver'
 import { prepare, type SqliteDatabase } from '../library/database.ts'
 import type { Library } from '../library/library.ts'
 import {
@@ -8,7 +8,7 @@ import {
   versionOf,
 } from '../library/sqlite-version.ts'
 import { ensureSchema, type Migrate, type Ownership } from '../schema/migrate.ts'
-import { applyPragmas, type Durability } from './durability.ts'
+import { applyPragmas, busyMs, type Durability } from './durability.ts'
 import { errorKindOf } from './errors.ts'
 import { networkFilesystemOf } from './network-filesystem.ts'
 import { prepareStatements, type Statements } from './statements.ts'
@@ -22,7 +22,10 @@ export interface DatabaseSource {
   close(statements: Statements): void
   /** Abandons a connection on which a transaction of the driver could not be ended. */
   abandon(statements: Statements): void
-  /** Whether the path now leads to another file than the one that was opened, or to none. */
+  /**
+   * Whether the path now leads to another file than the one that was opened, or to none, or the file of
+   * its locks was removed.
+   */
   isReplaced(): boolean
   /** Whether the connection is in a transaction of the caller. */
   isTaken(): boolean
@@ -45,7 +48,7 @@ export interface FileSettings {
 export class FileSource implements DatabaseSource {
   readonly settings: FileSettings
   readonly #networkOf: (directory: string) => string | undefined
-  /** Device and number of the file that was opened. */
+  /** Device and number of the file that was opened, and the number of the file of its locks. */
   #identity: string | undefined
   #version: string | undefined
 
@@ -66,6 +69,7 @@ export class FileSource implements DatabaseSource {
     this.#version ??= versionOf(library)
     const version = this.#version
     const mustBeAlone = !isSafeVersion(version)
+    if (!mustBeAlone && hasLostLocks(file)) recoverAlone(library, file)
     const database = library.open(file)
     try {
       if (mustBeAlone) this.#lockExclusively(database, version)
@@ -109,8 +113,39 @@ export class FileSource implements DatabaseSource {
   }
 
   #identityNow(): string | undefined {
-    const status = statusOf(this.settings.file)
-    return status === undefined ? undefined : `${status.dev}:${status.ino}`
+    const { file } = this.settings
+    const status = statusOf(file)
+    if (status === undefined) return undefined
+    // SQLite keeps that file until the last connection closes. Whatever removes it, such as a cleaner of
+    // temporary files, lets the next process make another one: two would write at once.
+    return `${status.dev}:${status.ino}:${statusOf(`${file}-shm`)?.ino}`
+  }
+}
+
+/** Whether there is a log without the file of the locks, which is removed last. */
+function hasLostLocks(file: string): boolean {
+  return statusOf(`${file}-shm`) === undefined && (statusOf(`${file}-wal`)?.size ?? 0) > 0
+}
+
+/**
+ * Takes over the log of a file whose `-shm` is missing. Fails as busy while another process has the file
+ * open: it uses the locks of the file that was removed, and would not meet those of a new one.
+ */
+function recoverAlone(library: Library, file: string): void {
+  const database = library.open(file)
+  try {
+    database.exec(`pragma busy_timeout = ${busyMs}; pragma locking_mode = exclusive`)
+    database.exec('begin exclusive; commit')
+  } catch (error) {
+    if (errorKindOf(error) !== 'busy') throw error
+    throw new SluiceError(
+      'ERR_STORE_BUSY',
+      `${file} is in use by a connection whose -shm was removed, or that needs none; it can be opened ` +
+        'when that connection has ended',
+      { cause: error, retryable: true },
+    )
+  } finally {
+    database.close()
   }
 }
 
