@@ -310,6 +310,26 @@ test.each([
   await closing
 })
 
+test('a target that is the source by another address is refused, and nothing is changed', async () => {
+  const clock = fakeClock(1_000_000_000)
+  const from = memoryDriver()
+  await keepOpen(from, clock)
+  await fill(from, clock, 20)
+  const before = await rowsOf(from)
+  const to = around(from, 'no verb', () => {})
+  await expect(moveQueues({ from, to, clock })).rejects.toThrow(
+    'to must be another store than from',
+  )
+  expect(await rowsOf(from)).toEqual(before)
+  expect(await from.counts(queueName, { cap: 1 })).toMatchObject({ paused: false })
+  // A queue that is paused later is moved as one that is paused.
+  await from.operate?.pause(queueName)
+  const other = memoryDriver()
+  await keepOpen(other, clock)
+  await moveQueues({ from, to: other, clock })
+  expect(await other.counts(queueName, { cap: 1 })).toMatchObject({ paused: true })
+})
+
 test('a producer that keeps changing the keys does not keep the stores busy', async () => {
   const clock = fakeClock(1_000_000_000)
   const [from, to] = [memoryDriver(), memoryDriver()]

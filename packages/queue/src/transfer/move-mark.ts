@@ -7,19 +7,25 @@ const holder = 'sluice:move-queues'
 /** How long a move that was interrupted is remembered: for as long as stores keep workers. */
 const rememberedMs = 24 * 60 * 60 * 1_000
 
-/** Whether the new store is to hand out keys of a queue, as an earlier call has decided. */
-export async function moveMarkOf(driver: Driver, queue: string): Promise<boolean | undefined> {
+/**
+ * What a move leaves with a queue of its source: in `resumes` whether the new store is to hand out
+ * keys of the queue at the end, in `moveId` which call has written it.
+ */
+export type MoveMark = WorkerInfo['settings']
+
+/** The mark of the last move from a store. */
+export async function moveMarkOf(driver: Driver, queue: string): Promise<MoveMark> {
   const workers = (await driver.workers?.(queue, rememberedMs)) ?? []
-  const resumes = workers.find((worker) => worker.holder === holder)?.settings['resumes']
-  return typeof resumes === 'boolean' ? resumes : undefined
+  return workers.find((worker) => worker.holder === holder)?.settings ?? {}
 }
 
 /**
- * Remembers that in the source, in its list of workers: a call that continues a move finds the
- * queue paused, and could not know otherwise whether it was paused before the move.
+ * Leaves a mark in the source, in its list of workers. A call that continues a move finds the queue
+ * paused, and could not know otherwise whether it was paused before the move. A target in which the
+ * mark appears is the source under another address.
  */
-export async function setMoveMark(driver: Driver, queue: string, resumes: boolean): Promise<void> {
+export async function setMoveMark(driver: Driver, queue: string, mark: MoveMark): Promise<void> {
   if (!driver.capabilities.workers) return
-  const worker: WorkerInfo = { holder, ...thisProcess(), concurrency: 0, settings: { resumes } }
+  const worker: WorkerInfo = { holder, ...thisProcess(), concurrency: 0, settings: mark }
   await driver.tick(queue, { holder, limit: 1, failuresExpireMs: failuresExpireMsDefault, worker })
 }

@@ -23,6 +23,7 @@ import { transferRow } from '@sluice/core/driver'
 import { defaultRetryPlan } from '../core/retry-plans.ts'
 import { DriverHandle, type HandleUser } from '../driver/driver-handle.ts'
 import { vanished } from '../driver/remarks.ts'
+import { randomName } from '../environment/environment.ts'
 import { moveMarkOf, setMoveMark } from './move-mark.ts'
 import { keysMaxOf, transferBatches } from './transfer-batches.ts'
 import { enteringBucket, enteringRow, leavingBucket, leavingRow } from './transfer-instants.ts'
@@ -113,7 +114,7 @@ class QueueMove {
 
   async run(resume: boolean, onProgress: MoveQueuesOptions['onProgress']): Promise<MovedQueue> {
     const queue = this.#queue
-    const resumes = await this.#mayResume()
+    const resumes = await this.#mark()
     // Nothing is handed out on either side while keys are under way.
     await this.#from.operate.pause(queue)
     await this.#to.operate.pause(queue)
@@ -139,21 +140,34 @@ class QueueMove {
   }
 
   /**
-   * Whether the new store hands out keys of the queue at the end: not if the queue had been paused
-   * there, or in the old store. A queue that is in use in the new store stays so.
+   * Marks the queue in the source. Returns whether the new store is to hand out its keys at the
+   * end: not if the queue had been paused there, or in the old store. A queue that is in use in the
+   * new store stays so.
    */
-  async #mayResume(): Promise<boolean> {
+  async #mark(): Promise<boolean> {
     const queue = this.#queue
     const from = this.#from.driver
     const to = this.#to.driver
     const there = await from.counts(queue, { cap: 1 })
-    const decided = there.paused ? await moveMarkOf(from, queue) : undefined
-    if (decided !== undefined) return decided
-    const here = await to.counts(queue, { cap: 1 })
-    const isInUse = !here.paused && (await isUsed(to, queue, here))
-    const resumes = isInUse || !(there.paused || here.paused)
-    await setMoveMark(from, queue, resumes)
+    const earlier = await moveMarkOf(from, queue)
+    const { resumes: decided } = there.paused ? earlier : {}
+    const resumes = typeof decided === 'boolean' ? decided : await this.#mayResume(there.paused)
+    const moveId = randomName()
+    await setMoveMark(from, queue, { resumes, moveId })
+    // Two drivers may have one store by different addresses. To drop there what was "moved" would
+    // delete it.
+    if ((await moveMarkOf(to, queue))['moveId'] === moveId) {
+      await setMoveMark(from, queue, earlier)
+      throw sameStore()
+    }
     return resumes
+  }
+
+  async #mayResume(isPausedThere: boolean): Promise<boolean> {
+    const { driver } = this.#to
+    const here = await driver.counts(this.#queue, { cap: 1 })
+    const isInUse = !here.paused && (await isUsed(driver, this.#queue, here))
+    return isInUse || !(isPausedThere || here.paused)
   }
 
   /**
@@ -238,6 +252,10 @@ function checkQueueNames(queues: readonly string[]): void {
   for (const [at, name] of queues.entries()) checkQueueName(`queues[${at}]`, name, { empty: true })
 }
 
+function sameStore(): SluiceTypeError {
+  return new SluiceTypeError('to', 'must be another store than from')
+}
+
 /** Whether anything is stored of a queue, or a worker of it was seen recently. */
 async function isUsed(driver: Driver, queue: string, counts: Counts): Promise<boolean> {
   if (keyStateWords.some((word) => counts[word] > 0)) return true
@@ -272,7 +290,7 @@ export async function moveQueues(options: MoveQueuesOptions): Promise<readonly M
   if (onProgress !== undefined) checkFunction('onProgress', onProgress)
   checkObject('from', options.from)
   checkObject('to', options.to)
-  if (options.from === options.to) throw new SluiceTypeError('to', 'must not be the same store')
+  if (options.from === options.to) throw sameStore()
   const from = new Side('from', options.from, clock)
   const to = new Side('to', options.to, clock)
   try {
