@@ -35,6 +35,24 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     })
   })
 
+  test('a key with the mark of JSON and no JSON after it is a usage error', async () => {
+    const store = await fresh()
+    await output(['migrate'], { store })
+    const err = expect.stringMatching(
+      /^sluice: (line.*)?KEY must go on with JSON after 'json:'.*got "json:x"; --item gives the item \[ERR_USAGE\]\n$/,
+    )
+    for (const argv of [
+      ['add', 'orders', 'json:x'],
+      ['add-after', 'orders', '1h', 'json:x'],
+      ['add', 'orders', '--stdin'],
+    ]) {
+      expect(await cli(argv, { store, stdin: ['json:x'] })).toEqual({ code: 2, out: '', err })
+    }
+    expect(await output(['add', 'orders', 'json:x', '--item', '"x"'], { store })).toBe(
+      'json:x added\n',
+    )
+  })
+
   test('a delay is ended, and one is given with units', async () => {
     const store = await fresh()
     expect(await output(['add-after', 'orders', '1h30m', 'a'], { store })).toBe('a added\n')

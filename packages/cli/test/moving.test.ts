@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { createQueue } from 'sluice'
@@ -59,7 +59,7 @@ test('an export that was cut off is refused when it is read', async () => {
   const { code, err } = await cli(['import', 'x'], { store, stdin: lines.slice(0, -1) })
   expect(code).toBe(1)
   expect(err).toMatch(
-    /^sluice: lines must be a whole export: 4 keys came.*\[ERR_INVALID_INPUT\]\n$/,
+    /^sluice: lines must be a whole export: the last line is missing; 4 keys came, and are imported \[ERR_INVALID_INPUT\]\n$/,
   )
 })
 
@@ -74,7 +74,7 @@ describe('copy', () => {
     const store = await filled()
     const second = newFile()
     expect(await output(['copy', store, second])).toBe(
-      'mails: 1 keys copied\norders: 4 keys copied\n',
+      'mails: 1 key copied\norders: 4 keys copied\n',
     )
     expect(await names(second)).toBe(await names(store))
     expect(await output(['queues'], { store })).not.toContain('paused')
@@ -104,9 +104,7 @@ describe('move', () => {
   test('moves all queues to another file, and leaves the old ones paused', async () => {
     const store = await filled()
     const second = newFile()
-    expect(await output(['move', store, second])).toBe(
-      'mails: 1 keys moved\norders: 4 keys moved\n',
-    )
+    expect(await output(['move', store, second])).toBe('mails: 1 key moved\norders: 4 keys moved\n')
     expect(await names(second)).toBe('a\nb\nlater\nparked\n')
     expect(await output(['queues', '--no-headers'], { store })).toMatch(
       /^mails +paused +0 .*\norders +paused +0 /,
@@ -126,7 +124,7 @@ describe('move', () => {
   test('moves queues from a file to Postgres, and back', async () => {
     const store = await filled()
     const server = await postgres.fresh()
-    const moved = 'mails: 1 keys moved\norders: 4 keys moved\n'
+    const moved = 'mails: 1 key moved\norders: 4 keys moved\n'
     expect(await output(['move', store, server])).toBe(moved)
     expect(await names(server)).toBe('a\nb\nlater\nparked\n')
     const lines = (await output(['export', 'orders'], { store: server })).trimEnd().split('\n')
@@ -156,6 +154,27 @@ describe('move', () => {
     await held?.done()
     await queue.close()
     expect(await output(['move', store, second, 'orders'])).toBe('orders: 3 keys moved\n')
+  })
+
+  test('refuses a target that is the source by another address, and keeps its keys', async () => {
+    const store = await filled()
+    const link = join(scratchFolder(), 'link.db')
+    symlinkSync(store.replace('sqlite:', ''), link)
+    const server = await postgres.fresh()
+    await output(['copy', store, server])
+    const sameServer = server.replace('127.0.0.1', 'localhost')
+    for (const [from, to] of [
+      [store, store],
+      [store, link],
+      [server, sameServer],
+    ] as const) {
+      const { code, err } = await cli(['move', from, to, 'orders'])
+      expect({ code, err }).toEqual({
+        code: 1,
+        err: 'sluice: to must be another store than from [ERR_INVALID_INPUT]\n',
+      })
+      expect(await names(from)).toBe('a\nb\nlater\nparked\n')
+    }
   })
 
   test('shows progress on a terminal', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { cli, json, output } from './cli.ts'
+import { cli, json, output, scratchFolder } from './cli.ts'
 import { newFile } from './stores.ts'
 
 async function withOrders(): Promise<string> {
@@ -19,18 +19,30 @@ test.each([
   [['describe', 'ordrs']],
   [['leases', 'ordrs']],
   [['failures', 'ordrs']],
+  [['workers', 'ordrs']],
+  [['export', 'ordrs']],
+  [['copy', '$STORE', './other.db', 'ordrs']],
+  [['move', '$STORE', './other.db', 'ordrs']],
   [['top', 'ordrs', '--once']],
   [['park', 'ordrs', 'a']],
   [['release', 'ordrs', 'a']],
   [['remove', 'ordrs', '--all', '--yes']],
 ])('%j is refused, with the name that was meant, and makes no queue', async (argv) => {
   const store = await withOrders()
-  const { code, out, err } = await cli(argv, { store })
+  const cwd = scratchFolder()
+  const given = argv.map((word) => word.replace('$STORE', store))
+  const { code, out, err } = await cli(given, { store, cwd })
   expect({ code, out }).toEqual({ code: 4, out: '' })
   expect(err).toMatch(
     /^sluice: there is no queue ordrs: .*; did you mean orders\? \(--force .*\) \[ERR_NOT_FOUND\]\n$/,
   )
   expect(await output(['queues', '-o', 'name'], { store })).toBe('orders\n')
+})
+
+test('of several queues none is changed if one is unknown', async () => {
+  const store = await withOrders()
+  expect((await cli(['pause', 'orders', 'ordrs'], { store })).code).toBe(4)
+  expect(await output(['queues', '--no-headers'], { store })).toMatch(/^orders +no workers /)
 })
 
 test('--force makes a queue, such as one that is to be paused before its first key', async () => {

@@ -20,6 +20,10 @@ out of process lists and shell histories. Passwords in addresses are never print
 | \`sqlite:///srv/queue.db\` | a SQLite file by its absolute path |
 | \`postgres://user:password@host:5432/database\` | a Postgres database, with every parameter that \`pg\` supports |
 | \`…?schema=jobs\` | a Postgres database, with a schema other than \`sluice\` |
+| \`redis://user:password@host:6379/0\` | a Redis server; \`rediss://\` with TLS, \`unix:///path\` by its socket |
+| \`redis-sentinel://host:26379,host:26379/name\` | the primary that sentinels know by this name |
+| \`redis-cluster://host:7000,host:7001\` | a Redis cluster |
+| \`…?prefix=jobs:\` | the beginning of all keys in Redis, if it is not \`sluice:\`; \`one-slot=true\` for a driver with \`oneSlot\` |
 | \`memory:\` | a store of this command only, for \`bench\` |
 
 A missing file is created by \`add\`, \`add-after\`, \`import\`, \`migrate\` and as the target of \`copy\` and

@@ -4,20 +4,29 @@ import { notFoundError } from '../command-error.ts'
 import type { Context } from '../context.ts'
 import { shown } from '../output/escape.ts'
 
-/**
- * A queue that the command line names. Throws if the store does not know it, unless `--force` is
- * given: a typing error must neither make a queue nor pass for an empty one.
- */
+/** A queue that the command line names, if {@link refuseUnknown} lets it pass. */
 export async function knownQueue(
-  { input }: Pick<Context, 'input'>,
+  context: Pick<Context, 'input'>,
   inspection: StoreInspection,
   queue: string,
 ): Promise<Inspect> {
-  if (!input.flag('force') && inspection.capabilities.queues) {
-    const names = await inspection.queues()
-    if (!names.includes(queue)) throw notFoundError(unknownQueue(queue, names))
-  }
+  await refuseUnknown(context, inspection, [queue])
   return inspection.queue(queue)
+}
+
+/**
+ * Throws if the store does not know one of the queues that the command line names, unless `--force`
+ * is given: a typing error must neither make a queue nor pass for an empty one.
+ */
+export async function refuseUnknown(
+  { input }: Pick<Context, 'input'>,
+  inspection: StoreInspection,
+  queues: readonly string[],
+): Promise<void> {
+  if (queues.length === 0 || input.flag('force') || !inspection.capabilities.queues) return
+  const names = await inspection.queues()
+  const unknown = queues.find((queue) => !names.includes(queue))
+  if (unknown !== undefined) throw notFoundError(unknownQueue(unknown, names))
 }
 
 function unknownQueue(queue: string, names: readonly string[]): string {

@@ -192,7 +192,11 @@ async function storedOrOwn(inspect: QueueInspection, key = ''): Promise<EncodedI
   try {
     item = decodeItem(key, undefined)
   } catch {
-    throw new SluiceTypeError('ask.key', 'must be JSON after its mark, or come with an item')
+    const got = key.length > 80 ? `${key.slice(0, 80)}…` : key
+    throw new SluiceTypeError(
+      'ask.key',
+      `must go on with JSON after 'json:', or come with an item; got ${JSON.stringify(got)}`,
+    )
   }
   return encodeItem(item, {})
 }

@@ -5,6 +5,7 @@ import {
   SluiceTypeError,
   type TransferRow,
 } from '@sluice/core'
+import { manyWords } from '@sluice/core/words'
 import type { Queue } from '../queue/queue.ts'
 import { coreOf } from './export-queue.ts'
 import { keysMaxOf, transferBatches } from './transfer-batches.ts'
@@ -79,8 +80,8 @@ export async function importQueue<T>(
   await flush()
   handle.wake(name)
   if (expected === keys) return result
-  throw new SluiceTypeError(
-    'lines',
-    `must be a whole export: ${keys} keys came, and no end to them`,
-  )
+  const wrong =
+    expected === undefined ? 'the last line is missing' : `its last line counts ${expected} keys`
+  const came = `${manyWords(keys, 'key')} came, and ${keys === 1 ? 'is' : 'are'} imported`
+  throw new SluiceTypeError('lines', `must be a whole export: ${wrong}; ${came}`)
 }

@@ -8,14 +8,14 @@ export const queues: CommandSpec = {
   name: 'queues',
   summary: 'List the queues of a store and their state',
   details:
-    'STATE is paused, no workers (keys are ready and no worker was seen for a minute), busy or idle.',
+    'STATE is the first of these that is true: no workers (keys are ready and no worker was seen for a minute), leases lost, paused, falling behind, waiting long, failing, parked (there are parked keys), or ok; `sluice describe` says why.',
   group: 'Inspect',
   options: watchOptions,
   examples: [
     { line: 'sluice queues -s sqlite:./queue.db', does: 'all queues of a file' },
     { line: 'sluice queues -w -o wide', does: 'all columns, repeated on change' },
   ],
-  json: '{ queues: [{ queue, paused, counts: { ready, delayed, backoff, processing, dirty, parked, idle }, capped, oldestReadyAt?, oldestAgeMs?, workers? }] }',
+  json: '{ queues: [{ queue, severity, urgency, reason, paused, counts: { ready, delayed, backoff, processing, dirty, parked, idle }, capped, oldestReadyAt?, oldestAgeMs?, workers? }] }',
   async run(context) {
     const { inspection } = await context.store('existing')
     await printWatched(context, {

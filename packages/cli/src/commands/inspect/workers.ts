@@ -5,6 +5,7 @@ import { formatAge } from '../../duration.ts'
 import { safeJson, shown } from '../../output/escape.ts'
 import type { Column } from '../../output/table.ts'
 import { printWatched, watchOptions } from '../../rows/print-watched.ts'
+import { refuseUnknown } from '../../stores/known-queue.ts'
 
 /** A worker and its queue. */
 type WorkerInQueue = WorkerRow & { readonly queue: string }
@@ -64,6 +65,7 @@ export const workers: CommandSpec = {
   async run(context) {
     const queue = context.input.queueIfGiven()
     const { inspection } = await context.store('existing')
+    if (queue !== undefined) await refuseUnknown(context, inspection, [queue])
     await printWatched(context, {
       async look() {
         const [rows, now] = await Promise.all([workersOf(inspection, queue), inspection.now()])

@@ -3,6 +3,7 @@ import { type CommandSpec, queueArgument } from '../../command.ts'
 import { usageError } from '../../command-error.ts'
 import { parseDuration } from '../../duration.ts'
 import { shown } from '../../output/escape.ts'
+import { addKey } from './add-key.ts'
 
 export const addAfter: CommandSpec = {
   name: 'add-after',
@@ -32,7 +33,7 @@ export const addAfter: CommandSpec = {
     const results: { key: string; outcome: string }[] = []
     for (const key of keys) {
       const ask = { key, afterMs, ...(priority === undefined ? {} : { priority }) }
-      results.push({ key, outcome: await inspection.add(queue, ask) })
+      results.push({ key, outcome: await addKey(inspection, queue, ask) })
     }
     if (print.isDocument) await print.document({ queue, afterMs, results })
     else if (print.format === 'name') await print.names(keys)

@@ -5,6 +5,7 @@ import { usageError } from '../../command-error.ts'
 import type { Context } from '../../context.ts'
 import { checkedKey, parsedJson } from '../../input.ts'
 import { shown } from '../../output/escape.ts'
+import { addKey } from './add-key.ts'
 
 /** How many adds are in flight at a time: one batch. */
 const besides = batchKeysMax
@@ -65,7 +66,7 @@ async function addAll(
   const { inspection } = await context.store('create')
   const results: { key: string; outcome: string }[] = []
   for (const ask of asks) {
-    const outcome = await inspection.add(queue, ask)
+    const outcome = await addKey(inspection, queue, ask)
     results.push({ key: ask.key ?? keyOfItem(ask.item), outcome })
   }
   if (print.isDocument) return await print.document({ queue, results })
@@ -87,7 +88,7 @@ async function addLines(
   const flush = async (): Promise<void> => {
     const batch = asks
     asks = []
-    const outcomes = await Promise.all(batch.map((ask) => inspection.add(queue, ask)))
+    const outcomes = await Promise.all(batch.map((ask) => addKey(inspection, queue, ask)))
     for (const outcome of outcomes) tally[outcome] += 1
     await print.progress(`${number} lines`)
   }

@@ -31,6 +31,7 @@ export const release: CommandSpec = {
     if (token !== undefined && keys.length > 1) throw usageError('--token goes with one KEY')
     const { inspection } = await context.store('existing')
     const inspect = await knownQueue(context, inspection, queue)
+    const notHeld = token === undefined ? 'is not held' : `is not held under token ${token}`
     const results: { key: string; outcome: OperateOutcome }[] = []
     for (const key of keys) {
       const options = token === undefined ? {} : { token }
@@ -41,10 +42,7 @@ export const release: CommandSpec = {
     else {
       for (const { key, outcome } of results) {
         if (outcome === 'missing') await print.note(`${shown(key)} does not exist`)
-        else
-          await print.lines([
-            `${shown(key)} ${outcome === 'changed' ? 'released' : 'is not held so'}`,
-          ])
+        else await print.lines([`${shown(key)} ${outcome === 'changed' ? 'released' : notHeld}`])
       }
     }
     const isMissing = results.some(({ outcome }) => outcome === 'missing')

@@ -1,3 +1,4 @@
+import { manyWords } from '@sluice/core/words'
 import { type CommandSpec, queueArgument } from '../../command.ts'
 import { notConfirmedError } from '../../command-error.ts'
 import type { Context } from '../../context.ts'
@@ -21,7 +22,7 @@ export const purge: CommandSpec = {
     if (!input.flag('yes')) {
       const { count, capped } = await inspect.select({}).count()
       if (count === 0) return await removed(context, queue, 0)
-      const what = `This will remove ${count}${capped ? ' or more' : ''} keys of ${shown(queue)}.`
+      const what = `This will remove ${count}${capped ? ' or more' : ''} ${count === 1 ? 'key' : 'keys'} of ${shown(queue)}.`
       if (!context.isInteractive) throw notConfirmedError(`${what} Re-run with --yes to confirm.`)
       const typed = await context.ask(`${what} Type the name of the queue to confirm: `)
       if (typed !== queue) throw notConfirmedError('the name does not match; nothing was removed')
@@ -32,5 +33,5 @@ export const purge: CommandSpec = {
 
 async function removed({ print }: Context, queue: string, count: number): Promise<undefined> {
   if (print.isDocument) await print.document({ queue, removed: count })
-  else await print.lines([`${count} keys of ${shown(queue)} removed`])
+  else await print.lines([`${manyWords(count, 'key')} of ${shown(queue)} removed`])
 }

@@ -5,7 +5,7 @@ import type { Inspect } from 'sluice'
 import type { CommandSpec } from '../../command.ts'
 import { checkedQueue } from '../../input.ts'
 import { shown } from '../../output/escape.ts'
-import { knownQueue } from '../../stores/known-queue.ts'
+import { refuseUnknown } from '../../stores/known-queue.ts'
 
 /** An operation on whole queues. */
 export interface QueueVerb {
@@ -31,12 +31,11 @@ export function queueCommand(verb: QueueVerb): CommandSpec {
       const { input, print } = context
       const queues = input.positionals(0).map(checkedQueue)
       const { inspection } = await context.store('existing')
+      // All of them before the first is changed.
+      await refuseUnknown(context, inspection, queues)
       const results: { queue: string; outcome: OperateOutcome }[] = []
       for (const queue of queues) {
-        results.push({
-          queue,
-          outcome: await verb.act(await knownQueue(context, inspection, queue)),
-        })
+        results.push({ queue, outcome: await verb.act(inspection.queue(queue)) })
       }
       if (print.isDocument) await print.document({ verb: verb.name, results })
       else if (print.format === 'name') await print.names(queues)

@@ -1,7 +1,9 @@
+import { manyWords } from '@sluice/core/words'
 import { type CommandSpec, queuesOfStores } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { checkedQueue } from '../../input.ts'
 import { shown } from '../../output/escape.ts'
+import { refuseUnknown } from '../../stores/known-queue.ts'
 import { type OpenStore, refuseImmovable } from '../../stores/open-store.ts'
 
 export const copy: CommandSpec = {
@@ -24,6 +26,7 @@ export const copy: CommandSpec = {
     const from = await context.storeAt(fromText, 'existing')
     const to = await context.storeAt(toText, 'create')
     for (const side of [from, to]) refuseImmovable(side)
+    await refuseUnknown(context, from.inspection, queues)
     const names = queues.length > 0 ? queues : await from.inspection.queues()
     const copied: { queue: string; copied: number }[] = []
     for (const queue of names) {
@@ -31,7 +34,9 @@ export const copy: CommandSpec = {
     }
     await print.endProgress()
     if (print.isDocument) return await print.document({ queues: copied }).then(() => undefined)
-    await print.lines(copied.map((each) => `${shown(each.queue)}: ${each.copied} keys copied`))
+    await print.lines(
+      copied.map((each) => `${shown(each.queue)}: ${manyWords(each.copied, 'key')} copied`),
+    )
     if (copied.length === 0) await print.note('no queues to copy')
     return undefined
   },

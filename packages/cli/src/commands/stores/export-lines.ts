@@ -1,11 +1,13 @@
 import { createWriteStream } from 'node:fs'
 import { resolve } from 'node:path'
 import { finished } from 'node:stream/promises'
+import { manyWords } from '@sluice/core/words'
 import { type CommandSpec, queueArgument } from '../../command.ts'
 import { CommandError } from '../../command-error.ts'
 import type { Context } from '../../context.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { shown } from '../../output/escape.ts'
+import { refuseUnknown } from '../../stores/known-queue.ts'
 import { refuseImmovable } from '../../stores/open-store.ts'
 
 /** The number of lines in one write. */
@@ -55,6 +57,7 @@ export const exportLines: CommandSpec = {
     const path = input.text('file')
     const store = await context.store('existing')
     refuseImmovable(store)
+    await refuseUnknown(context, store.inspection, [queue])
     const { createQueue } = await import('sluice')
     const { exportQueue } = await import('sluice/transfer')
     const source = createQueue<never>({ name: queue, driver: store.driver })
@@ -64,7 +67,7 @@ export const exportLines: CommandSpec = {
     const keys = await writeAll(context, exportQueue(source), sink)
     if (keys === undefined) return undefined
     await sink.end()
-    await print.note(`${keys} keys of ${shown(queue)} written`)
+    await print.note(`${manyWords(keys, 'key')} of ${shown(queue)} written`)
     return undefined
   },
 }

@@ -1,6 +1,8 @@
+import { manyWords } from '@sluice/core/words'
 import { type CommandSpec, queuesOfStores } from '../../command.ts'
 import { checkedQueue } from '../../input.ts'
 import { shown } from '../../output/escape.ts'
+import { refuseUnknown } from '../../stores/known-queue.ts'
 import { refuseImmovable } from '../../stores/open-store.ts'
 
 export const move: CommandSpec = {
@@ -28,6 +30,7 @@ export const move: CommandSpec = {
     const to = await context.storeAt(toText, 'create')
     for (const side of [from, to]) refuseImmovable(side)
     const { moveQueues } = await import('sluice/transfer')
+    await refuseUnknown(context, from.inspection, queues)
     const names = queues.length > 0 ? queues : await from.inspection.queues()
     await print.progress('waiting until no key is held')
     const moved = await moveQueues({
@@ -37,12 +40,14 @@ export const move: CommandSpec = {
       resume: input.flag('resume'),
       signal,
       onProgress({ queue, moved }) {
-        void print.progress(`${shown(queue)}: ${moved} keys moved`)
+        void print.progress(`${shown(queue)}: ${manyWords(moved, 'key')} moved`)
       },
     })
     await print.endProgress()
     if (print.isDocument) return await print.document({ queues: moved }).then(() => undefined)
-    await print.lines(moved.map((each) => `${shown(each.queue)}: ${each.moved} keys moved`))
+    await print.lines(
+      moved.map((each) => `${shown(each.queue)}: ${manyWords(each.moved, 'key')} moved`),
+    )
     if (moved.length === 0) await print.note('no queues to move')
     return undefined
   },
