@@ -15,7 +15,7 @@ function record(sign: '+' | '-', key: string): void {
   appendFileSync(process.env['RUNS'] ?? '', `${sign} ${process.pid} ${key}\n`)
 }
 
-tracingChannel<unknown, SluiceEvent>(channelName).subscribe({
+tracingChannel<SluiceEvent>(channelName).subscribe({
   start({ verb, request }) {
     if (verb === 'run') {
       const { key } = request as { readonly key: string }

@@ -97,17 +97,20 @@ export interface ActedRequest {
 export const channelName = 'sluice'
 
 /**
+ * The type of the channel. Context and store are named alike, since `@types/node` has exchanged the
+ * two parameters in a later version.
+ */
+type SluiceChannel = TracingChannel<SluiceEvent, SluiceEvent>
+
+/**
  * The channel on which all events are published, as `node:diagnostics_channel` tracing events with
  * a {@link SluiceEvent} as context. It costs almost nothing while it has no subscriber.
  */
-export const sluiceChannel: TracingChannel<unknown, SluiceEvent> =
+export const sluiceChannel: TracingChannel<SluiceEvent, SluiceEvent> =
   diagnosticsChannel()?.tracingChannel(channelName) ?? silentChannel()
 
 /** Stands for the channel where the runtime has none, as in a browser: nothing can subscribe. */
-function silentChannel(): TracingChannel<unknown, SluiceEvent> {
+function silentChannel(): SluiceChannel {
   const silent = { hasSubscribers: false, subscribe: () => {}, unsubscribe: () => false }
-  return silent as Partial<TracingChannel<unknown, SluiceEvent>> as TracingChannel<
-    unknown,
-    SluiceEvent
-  >
+  return silent as Partial<SluiceChannel> as SluiceChannel
 }

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Channel } from 'node:diagnostics_channel'
 import {
   type Attributes,
   context,
@@ -32,6 +33,9 @@ import {
 import { listen } from './recorder/listener.ts'
 import { contextOf, contextsOf, storedContext, traceparentOf } from './trace-context.ts'
 import { version } from './version.ts'
+
+/** Where calls and runs begin, as a channel that stores of any type are bound to. */
+const starts = sluiceChannel.start as Channel
 
 /** Options of {@link openTelemetryTracing}. */
 export interface TracingOptions {
@@ -108,7 +112,7 @@ class ChannelTracing implements OpenTelemetryTracing {
     this.#clock = options.clock ?? systemClock
     this.#driver = options.driver
     this.#showKey = options.showKey ?? ((key) => key)
-    sluiceChannel.start.bindStore(this.#current as AsyncLocalStorage<unknown>, (event) =>
+    starts.bindStore(this.#current as AsyncLocalStorage<unknown>, (event) =>
       this.#spanFor(event as SluiceEvent),
     )
     this.#stopListening = listen(
@@ -362,7 +366,7 @@ class ChannelTracing implements OpenTelemetryTracing {
   close(): void {
     this.#stopListening()
     traceChannel.unsubscribe(this.#onTraceRequest)
-    sluiceChannel.start.unbindStore(this.#current as AsyncLocalStorage<unknown>)
+    starts.unbindStore(this.#current as AsyncLocalStorage<unknown>)
     for (const state of this.#states.values()) {
       for (const token of [...state.processing.keys()]) this.#end(state, token)
     }
