@@ -110,8 +110,8 @@ export interface Overview {
   /** All queues together. */
   readonly chart: Chart
   readonly queues: readonly QueueRow[]
-  /** True if there are more queues than are shown. */
-  readonly more: boolean
+  /** How many queues the store has: of very many, only some are shown. */
+  readonly stored: number
 }
 
 /** A worker of a queue. */

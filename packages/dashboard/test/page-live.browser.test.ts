@@ -1,5 +1,6 @@
 import { startPostgres } from '@sluice/test-postgres'
 import type { Browser } from 'playwright-core'
+import { memoryDriver } from 'sluice'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { PageLocation } from '../client/src/location/location.ts'
 import { hasChromium, startChromium } from './browser/chromium.ts'
@@ -34,6 +35,22 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     const visit = await Visit.begin(browser, served, place)
     return { driver, queue, served, visit }
   }
+
+  it('says of how many queues it shows some, and opens the others by name', async () => {
+    const driver = memoryDriver()
+    const served = await serve({ driver, tickMs: 60_000 })
+    stores.closing(() => served.stop())
+    await Promise.all(
+      Array.from({ length: 1_003 }, (_, at) => stores.queue(driver, `tenant/${at}`).add('a')),
+    )
+    const visit = await Visit.begin(browser, served, overview)
+    await visit.reads('.totals', /^1,000 of 1,003 queues /)
+    await visit.go({ ...overview, filter: 'tenant/1002' })
+    await visit.reads('main .none', /^No queue that is shown has “tenant.1002” in its name/)
+    await visit.page.getByRole('link', { name: 'Open the queue “tenant/1002”' }).click()
+    await visit.reads('main', /1 key ready, and no worker is online/)
+    visit.check()
+  })
 
   it('never resets what the user is doing', async () => {
     const { queue, visit } = await setUp(90, queuePlace)

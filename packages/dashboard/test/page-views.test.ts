@@ -28,15 +28,15 @@ describe('a change of a view', () => {
   const chart = { stepMs: 10_000, from: 0, count: 0, steps: [], marks: [] }
   const always = { range: '5m', chart } as const
   const queues = [row('a'), row('b'), row('c')]
-  const before: Overview = { ...always, at: 1, queues, more: false }
+  const before: Overview = { ...always, at: 1, queues, stored: 2 }
 
   it('replaces what it sets, and removes what it unsets', () => {
     const view = { ...before, extra: 5 }
     const after = applyDelta<'overview'>(view, {
-      set: { at: 2, more: true },
+      set: { at: 2, stored: 9 },
       unset: ['extra'],
     })
-    expect(after).toEqual({ ...always, at: 2, more: true, queues: before.queues })
+    expect(after).toEqual({ ...always, at: 2, stored: 9, queues: before.queues })
     expect(view.at).toBe(1)
   })
 
@@ -60,10 +60,10 @@ describe('a change of a view', () => {
   it('of the server leads to what the server saw', () => {
     const versions: Overview[] = [
       before,
-      { ...always, at: 2, queues: [row('c', 3), row('a'), row('__proto__')], more: false },
-      { ...always, at: 3, queues: [row('constructor', 1), row('c', 3)], more: true },
-      { ...always, at: 4, queues: [], more: false },
-      { ...always, range: '1h', at: 5, queues: [row('b'), row('a', 2)], more: false },
+      { ...always, at: 2, queues: [row('c', 3), row('a'), row('__proto__')], stored: 2 },
+      { ...always, at: 3, queues: [row('constructor', 1), row('c', 3)], stored: 9 },
+      { ...always, at: 4, queues: [], stored: 2 },
+      { ...always, range: '1h', at: 5, queues: [row('b'), row('a', 2)], stored: 2 },
     ]
     let shown = before
     for (const [index, version] of versions.entries()) {

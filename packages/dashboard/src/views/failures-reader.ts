@@ -47,10 +47,8 @@ export class FailuresReader {
   async view(): Promise<FailuresView> {
     const storeView = this.#storeView
     const range = this.#range
-    const { names, more } =
-      this.#queue === undefined
-        ? await storeView.queueNames()
-        : { names: [this.#queue], more: false }
+    const { names, stored } =
+      this.#queue === undefined ? await storeView.queueNames() : { names: [this.#queue], stored: 1 }
     const at = await storeView.store.now()
     const read = await storeView.forEach(names, (name) => this.#read(name, at))
     for (const name of this.#searches.keys()) {
@@ -63,7 +61,7 @@ export class FailuresReader {
       range,
       chart: sumOf(charts, emptyChart(range, at)),
       groups: groups.slice(0, groupsMax),
-      more: more || groups.length > groupsMax,
+      more: stored > names.length || groups.length > groupsMax,
     }
   }
 

@@ -142,7 +142,7 @@ export class StoreView {
 
   /** Every queue of the store. */
   async overview(range: HistoryRange): Promise<Overview> {
-    const { names, more } = await this.queueNames()
+    const { names, stored } = await this.queueNames()
     const at = await this.store.now()
     const snapshots = await this.forEach(names, (name) =>
       this.readQueue(name, overviewCap, range, at),
@@ -154,14 +154,14 @@ export class StoreView {
       range,
       chart: sumOf(charts, emptyChart(range, at)),
       queues: shown.map(({ row }) => row).sort(worstFirst),
-      more,
+      stored,
     }
   }
 
-  /** The queues that are shown; `more` if there are others. */
-  async queueNames(): Promise<{ readonly names: readonly string[]; readonly more: boolean }> {
+  /** The queues that are shown, and how many there are. */
+  async queueNames(): Promise<{ readonly names: readonly string[]; readonly stored: number }> {
     const stored = this.store.capabilities.queues ? await this.store.queues() : []
-    return { names: stored.slice(0, queuesMax), more: stored.length > queuesMax }
+    return { names: stored.slice(0, queuesMax), stored: stored.length }
   }
 
   /** Reads several queues, a few of them concurrently. */

@@ -103,7 +103,11 @@ function Totals({ view }: { readonly view: OverviewView }): JSX.Element {
   return (
     <dl class="totals">
       <div class={worried.length > 0 ? 'worried' : 'fine'}>
-        <dt>{many(queues.length, 'queue')}</dt>
+        <dt>
+          {view.stored > queues.length
+            ? `${grouped(queues.length)} of ${many(view.stored, 'queue')}`
+            : many(queues.length, 'queue')}
+        </dt>
         <dd>
           <Icon name={worried.length > 0 ? 'warn' : 'good'} />
           {worried.length > 0
@@ -158,6 +162,7 @@ function Totals({ view }: { readonly view: OverviewView }): JSX.Element {
 function Rows({ location, view }: { location: OverviewLocation; view: OverviewView }): JSX.Element {
   const hold = useHold()
   const wanted = sortQueues(filterQueues(view.queues, location.filter), location.order)
+  const isPart = view.stored > view.queues.length
   const rows = useHeldRows(wanted, (row) => row.queue, hold.isHeld, hashOf(location))
   return (
     <>
@@ -186,7 +191,7 @@ function Rows({ location, view }: { location: OverviewLocation; view: OverviewVi
       </table>
       {rows.length === 0 && (
         <p class="none">
-          No queue has “{location.filter}” in its name.{' '}
+          {isPart ? 'No queue that is shown has' : 'No queue has'} “{location.filter}” in its name.{' '}
           <button
             type="button"
             class="link"
@@ -197,7 +202,20 @@ function Rows({ location, view }: { location: OverviewLocation; view: OverviewVi
         </p>
       )}
       <p class="table-foot">
-        {view.more && <span>There are more queues than are shown. </span>}
+        {isPart && (
+          <span>
+            {grouped(view.queues.length)} of {many(view.stored, 'queue')} are shown, sorted,
+            filtered and added up.{' '}
+            {location.filter !== '' && (
+              <a
+                class="link"
+                href={hashOf({ at: 'queue', queue: location.filter, keys: {}, cursors: [] })}
+              >
+                Open the queue “{location.filter}”
+              </a>
+            )}{' '}
+          </span>
+        )}
         <span class={`held-note ${hold.isHeld ? 'on' : ''}`} aria-hidden="true">
           Rows keep their positions while you point at them.
         </span>
