@@ -71,7 +71,7 @@ export async function checkPackages(env, nodes) {
       const specifier = manifest.name + subpath.slice(1)
       const script = dataFiles(manifest).includes(subpath)
         ? `(await import('node:fs')).statSync(new URL(import.meta.resolve(${JSON.stringify(specifier)})))`
-        : `const it = await import(${JSON.stringify(specifier)}); if (Object.keys(it).length === 0) throw new Error('exports nothing at run time')`
+        : `const it = await import(${JSON.stringify(specifier)}); if (Object.keys(it).length === 0) throw new Error('exports nothing at run time'); process.getBuiltinModule('node:module').createRequire(import.meta.url)(${JSON.stringify(specifier)})`
       const loaded = call(
         'node',
         ['--input-type=module', '-e', script],
