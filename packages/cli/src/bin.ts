@@ -15,10 +15,19 @@ process.title = 'sluice'
 // Printed by older versions of Node about its own SQLite; the user cannot act on it.
 process.removeAllListeners('warning')
 
+/** The codes of writes to a pipe that nobody reads any more. */
+const goneCodes = new Set<unknown>(['EPIPE', 'ECONNRESET', 'EOF'])
+
 function outputTo(stream: WriteStream): TerminalOutput {
   const closed = new AbortController()
-  // A reader that stops reading, such as `head`, is not an error.
-  stream.on('error', () => closed.abort())
+  let failure: Error | undefined
+  const ended = (error: (Error & { code?: unknown }) | null | undefined): void => {
+    if (error === null || error === undefined) return
+    // A reader that stops reading, such as `head`, is not an error, and neither is a closed terminal.
+    if (stream.isTTY || goneCodes.has(error.code)) closed.abort()
+    else if (!closed.signal.aborted) failure ??= error
+  }
+  stream.on('error', ended)
   return {
     isTTY: stream.isTTY === true,
     get columns() {
@@ -28,10 +37,16 @@ function outputTo(stream: WriteStream): TerminalOutput {
       return stream.isTTY ? stream.rows : undefined
     },
     closed: closed.signal,
+    get failure() {
+      return failure
+    },
     write(text) {
       if (text === '' || closed.signal.aborted) return undefined
       return new Promise((resolve) => {
-        stream.write(text, () => resolve())
+        stream.write(text, (error) => {
+          ended(error)
+          resolve()
+        })
       })
     },
   }

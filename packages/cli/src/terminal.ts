@@ -9,6 +9,8 @@ export interface TerminalOutput {
   readonly rows?: number | undefined
   /** Aborted when the reader has gone; later writes are dropped. */
   readonly closed: AbortSignal
+  /** Why what was written is lost, such as a full disk; a reader that has gone is no failure. */
+  readonly failure?: Error | undefined
   /** Writes; resolves when the stream can take more. Never rejects. */
   write(text: string): void | Promise<void>
 }

@@ -195,3 +195,25 @@ test('without the conformance suite, the command says how to install it', async 
   })
   expect((await start(['--version'], env).ended).code).toBe(0)
 })
+
+// A device that is always full.
+test.skipIf(!existsSync('/dev/full'))(
+  'output that is lost is a failure, as that of a backup is',
+  async () => {
+    const store = newFile()
+    await output(['add', 'orders', 'a'], { store })
+    for (const command of ['export orders', 'queues', 'ls orders -o json']) {
+      const { status, stderr } = spawnSync('bash', ['-c', `sluice ${command} > /dev/full`], {
+        encoding: 'utf8',
+        env: {
+          ...process.env,
+          PATH: `${folderWithProgram()}:${process.env['PATH']}`,
+          SLUICE_STORE: store,
+        },
+      })
+      expect({ command, status }).toEqual({ command, status: 1 })
+      expect(stderr).toContain('the output cannot be written: ENOSPC')
+      expect(stderr).not.toContain('written\n')
+    }
+  },
+)

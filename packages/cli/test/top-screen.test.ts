@@ -94,7 +94,7 @@ test.skipIf(!hasTmux)(
     tmux('send-keys', 's')
     await expect.poll(screen).toContain('s sorts (READY)')
     tmux('send-keys', '/', 'o', 'r', 'd', 'Enter')
-    await expect.poll(screen).toMatch(/^1 queues .*\/ord/m)
+    await expect.poll(screen).toMatch(/^1 queue .*\/ord/m)
     tmux('send-keys', 'q')
     await expect.poll(screen).toContain('ended with 0')
     expect(screen()).not.toContain('STATE')

@@ -1,5 +1,7 @@
 // This folder prints: formats, tables, colours, and texts that a terminal must not obey.
 
+import { CommandError } from '../command-error.ts'
+import { exitCodes } from '../exit-codes.ts'
 import type { Terminal } from '../terminal.ts'
 import { isPlain, oneLine, safeJson, shown } from './escape.ts'
 import { type Fields, fieldsOf, unknownField } from './fields.ts'
@@ -61,9 +63,18 @@ export class Printer {
     return this.#options.fields
   }
 
-  /** Writes data unchanged. */
+  /** Writes data unchanged. Throws if it is lost, so that a backup on a full disk is no success. */
   async data(text: string): Promise<void> {
-    await this.#terminal.stdout.write(text)
+    const { stdout } = this.#terminal
+    await stdout.write(text)
+    const { failure } = stdout
+    if (failure === undefined) return
+    throw new CommandError(
+      'ERR_FILE',
+      `the output cannot be written: ${failure.message}`,
+      exitCodes.failed,
+      failure,
+    )
   }
 
   /** Writes lines of data. */

@@ -1,3 +1,4 @@
+import { manyWords } from '@sluice/core/words'
 import { formatAge, formatSpan } from '../duration.ts'
 import { shown } from '../output/escape.ts'
 import type { Paint } from '../output/paint.ts'
@@ -201,7 +202,7 @@ export class TopScreen {
     const by = columns[this.#sort]?.title ?? 'QUEUE'
     if (this.#isTyping) return `/${this.#filter}_   Enter keeps the filter, Esc drops it`
     const filter = this.#filter === '' ? '/ filters' : `/${this.#filter} (Esc drops it)`
-    return `${rows.length} queues   s sorts (${by}${this.#isReversed ? ', reversed' : ''})   r reverses   ${filter}   q quits`
+    return `${manyWords(rows.length, 'queue')}   s sorts (${by}${this.#isReversed ? ', reversed' : ''})   r reverses   ${filter}   q quits`
   }
 }
 

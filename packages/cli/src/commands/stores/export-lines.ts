@@ -86,6 +86,7 @@ async function writeAll(
     try {
       await sink.write(text)
     } catch (error) {
+      if (error instanceof CommandError) throw error
       throw new CommandError(
         'ERR_FILE',
         `the file cannot be written: ${(error as Error).message}`,
