@@ -213,7 +213,9 @@ export class HandlerRun<T> implements UnacknowledgedRun, FinishReceiver {
       result = await this.#options.handler(this.#held.item, new RunContext(held))
     } catch (error) {
       hasFailed = true
-      failure = error
+      // A key that is given back without an error counts no failure when it is parked, and keeps the
+      // error of an earlier run.
+      failure = error === undefined ? new Error('the handler threw undefined') : error
     }
     this.#tookMs = this.#elapsedMs()
     if (hasFailed) this.#report(failure, this.#endOf(failure))

@@ -80,6 +80,24 @@ describe.each(setups)('a worker over $way', (setup) => {
   test.each(names)('gives slot and key back when a handler returns %s', async (name) => {
     await runOne((value) => value, name)
   })
+
+  test('counts a run that throws undefined, and stores its error, also when it parks the key', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.limited()
+    await queue.add('a')
+    await (await take(queue)).retry(new Error('an earlier run'))
+    await scene.clock.step(1_000)
+    const worker = createWorker<string>({
+      queue,
+      handler: () => Promise.reject(undefined),
+      maxFailures: 2,
+    })
+    await scene.clock.step(0)
+    const row = await scene.row('a')
+    expect(row).toMatchObject({ state: 'parked', failures: 2 })
+    expect(row?.lastError).toContain('the handler threw undefined')
+    await worker.stop({ graceMs: 0 })
+  })
 })
 
 describe.each(setups)('a queue over $way', (setup) => {
