@@ -152,6 +152,23 @@ test('a store that cannot be opened fails the call, and nothing else', async () 
   expect(output.trim().split('\n')).toEqual(['ERR_SCHEMA_OLDER', 'ERR_SCHEMA_OLDER', 'ended'])
 })
 
+test('after a shutdown, a transaction takes delayed adds of held keys only', async () => {
+  const { pool, client } = await beginOn(server.url)
+  const driver = postgresDriver({ pool, schema: 'within_shut_down' })
+  const queue = createRateLimitingQueue<string>({ name: 'orders', driver })
+  onTestFinished(() => queue.close())
+  await queue.add('order/1')
+  const held = await queue.get()
+  if (held === undefined) throw new Error('the queue has ended')
+  await queue.shutDown()
+  const within = queue.within(client)
+  await expect(within.addAfter('order/2', 5_000)).rejects.toMatchObject({ code: 'ERR_SHUT_DOWN' })
+  expect(await within.addAfter('order/1', 5_000)).toBe('added')
+  expect(await within.done(held)).toBe('delayed')
+  await client.query('commit')
+  expect((await queue.inspect.counts()).delayed).toBe(1)
+})
+
 test('a queue that is closed takes no adds in a transaction', async () => {
   const { pool, client } = await beginOn(server.url)
   const driver = postgresDriver({ pool, schema: 'within_closed' })

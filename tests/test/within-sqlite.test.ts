@@ -139,6 +139,23 @@ describe('what a run writes, what it asks for next, and its end', () => {
   })
 })
 
+test('after a shutdown, a transaction takes delayed adds of held keys only', async () => {
+  const { database, queue, transaction } = setUp()
+  await queue.add('order/1')
+  const held = await queue.get()
+  if (held === undefined) throw new Error('the queue has ended')
+  await queue.shutDown()
+  const refused = expect.objectContaining({ code: 'ERR_SHUT_DOWN' })
+  transaction(() => {
+    const within = queue.within(database)
+    expect(() => within.add('order/1')).toThrow(refused)
+    expect(() => within.addAfter('order/2', 5_000)).toThrow(refused)
+    expect(within.addAfter('order/1', 5_000)).toBe('added')
+    expect(within.done(held)).toBe('delayed')
+  })
+  expect((await queue.inspect.counts()).delayed).toBe(1)
+})
+
 test('a limiter that counts in this process is called with forget in a transaction, too', async () => {
   const database = new DatabaseSync(emptyFile())
   const forgot: string[] = []

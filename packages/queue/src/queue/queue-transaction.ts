@@ -57,7 +57,7 @@ export class QueueTransaction<T> {
   }
 
   addAfter(item: T, ms: number, options?: AddAfterOptions): Awaitable<AddOutcome> {
-    return this.#verb(() => this.#one(this.#ask(item, checkAddAfter(ms, options))))
+    return this.#verb(() => this.#one(this.#ask(item, checkAddAfter(ms, options), true)))
   }
 
   done(held: Held<T>, options?: DoneOptions): Awaitable<FinishOutcome> {
@@ -89,10 +89,10 @@ export class QueueTransaction<T> {
     return then(inTime(this.#core.calls.open(), timeoutMs, 'open the store'), send) as Awaitable<R>
   }
 
-  #ask(item: T, details: Omit<Ask, 'key' | 'item'>): Ask {
+  #ask(item: T, details: Omit<Ask, 'key' | 'item'>, givesBack = false): Ask {
     const { keyOf, schema } = this.#options
     const { key, text } = encodeItem(item, { keyOf })
-    this.#core.refuseWhenEnding(key, false)
+    this.#core.refuseWhenEnding(key, givesBack)
     const result = schema?.['~standard'].validate(item)
     if (result instanceof Promise) {
       throw new SluiceTypeError('schema', 'must answer at once to be used in a transaction')
