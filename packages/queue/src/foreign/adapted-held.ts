@@ -3,8 +3,10 @@ import type { DoneOptions, Held } from '../held/held.ts'
 
 /** The limiter around the queue of a Held. */
 export interface HeldLimits<T> {
-  /** Adds the item after the limiter's delay. */
-  askAgain(item: T): Promise<void>
+  /** Adds the item after the limiter's delay; false if the queue takes no more adds. */
+  askAgain(item: T): Promise<boolean>
+  /** How many failures of the item the limiter has counted. */
+  failures(item: T): number
   /** The failures of the item are forgotten. */
   forget(item: T): void
 }
@@ -14,10 +16,12 @@ export class AdaptedHeld<T> implements Held<T> {
   readonly #inner: Held<T>
   readonly #limits: HeldLimits<T>
   #isFinished = false
+  readonly failures: number
 
   constructor(inner: Held<T>, limits: HeldLimits<T>) {
     this.#inner = inner
     this.#limits = limits
+    this.failures = limits.failures(inner.item)
   }
 
   get item(): T {
@@ -28,9 +32,6 @@ export class AdaptedHeld<T> implements Held<T> {
   }
   get token(): number {
     return this.#inner.token
-  }
-  get failures(): number {
-    return this.#inner.failures
   }
   get crashes(): number {
     return this.#inner.crashes
@@ -69,8 +70,10 @@ export class AdaptedHeld<T> implements Held<T> {
     return this.#finish(async () => {
       // Added before it is given back, or it could be lost in between. A queue that was shut down
       // takes no more adds, as in the original, and the key is given back all the same.
-      await this.#limits.askAgain(this.#inner.item)
-      return await this.#inner.done()
+      const isAgain = await this.#limits.askAgain(this.#inner.item)
+      const outcome = await this.#inner.done()
+      // The queue does not know of the add that waits in this process.
+      return isAgain && outcome === 'idle' ? 'delayed' : outcome
     })
   }
 

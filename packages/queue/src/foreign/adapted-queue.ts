@@ -214,6 +214,7 @@ export class AdaptedRateLimitingQueue<T>
   readonly #limiter: LimiterInQueue<T>
   readonly #limits: HeldLimits<T> = {
     askAgain: (item) => this.#askAgain(item),
+    failures: (item) => this.#failures(item),
     forget: (item) => this.#limiter.forget(item),
   }
 
@@ -249,15 +250,27 @@ export class AdaptedRateLimitingQueue<T>
     return this.#limiter.numRequeues(item) ?? 0
   }
 
+  /** A limiter that fails must not keep a key from being handed out. */
+  #failures(item: T): number {
+    try {
+      return this.#limiter.numRequeues(item) ?? 0
+    } catch (error) {
+      this.reports.report(error)
+      return 0
+    }
+  }
+
   #adapt(held: Held<T>): Held<T> {
     return new AdaptedHeld(held, this.#limits)
   }
 
-  async #askAgain(item: T): Promise<void> {
+  async #askAgain(item: T): Promise<boolean> {
     try {
       await this.addRateLimited(item)
+      return true
     } catch (error) {
       if (!SluiceError.is(error, 'ERR_SHUT_DOWN')) throw error
+      return false
     }
   }
 

@@ -2,18 +2,20 @@ import {
   type AddOutcome,
   type Clock,
   decodeItem,
-  type EpochMs,
   encodeItem,
   type KeyOf,
   priorityDefault,
   type Timer,
 } from '@sluice/core'
 
-/** An add that waits in this process. */
+/**
+ * An add that waits in this process. Its times are monotonic, as its timer is: a step of the wall clock
+ * must not make a later add look earlier.
+ */
 interface Waiting {
   readonly timer: Timer
-  readonly askedAt: EpochMs
-  dueAt: EpochMs
+  readonly askedAtMs: number
+  dueAtMs: number
   text: string | undefined
   priority: number | undefined
 }
@@ -45,12 +47,12 @@ export class ProcessDelays<T> {
     const { clock, keyOf } = this.#options
     // Encoded now, so that later changes by the caller do not matter.
     const { key, text } = encodeItem(item, { keyOf })
-    const askedAt = clock.now()
-    const dueAt = askedAt + delayMs
+    const askedAtMs = clock.monotonicMs()
+    const dueAtMs = askedAtMs + delayMs
     const waiting = this.#waiting.get(key)
     if (waiting === undefined) {
       const timer = clock.startTimer(delayMs, () => this.#fire(key))
-      this.#waiting.set(key, { timer, askedAt, dueAt, text, priority })
+      this.#waiting.set(key, { timer, askedAtMs, dueAtMs, text, priority })
       return 'added'
     }
     waiting.text = text
@@ -58,11 +60,11 @@ export class ProcessDelays<T> {
     if (isHigher) waiting.priority = priority
     const best =
       maxWaitMs === undefined
-        ? Math.min(waiting.dueAt, dueAt)
-        : Math.max(waiting.dueAt, Math.min(dueAt, waiting.askedAt + maxWaitMs))
-    if (best === waiting.dueAt) return isHigher ? 'moved' : 'unchanged'
-    waiting.dueAt = best
-    waiting.timer.reset(best - askedAt)
+        ? Math.min(waiting.dueAtMs, dueAtMs)
+        : Math.max(waiting.dueAtMs, Math.min(dueAtMs, waiting.askedAtMs + maxWaitMs))
+    if (best === waiting.dueAtMs) return isHigher ? 'moved' : 'unchanged'
+    waiting.dueAtMs = best
+    waiting.timer.reset(best - askedAtMs)
     return 'moved'
   }
 

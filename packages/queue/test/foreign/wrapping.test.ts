@@ -171,6 +171,18 @@ describe.each(scenes)('delays around a queue that is not ours', (setup) => {
     expect((await take(queue)).item).toEqual({ n: 2 })
   })
 
+  test('3 Time: a step of the wall clock neither postpones nor hastens a delay', async () => {
+    const scene = new Scene(setup)
+    const queue = adapted(scene)
+    await queue.addAfter('a', 50)
+    scene.clock.setTime(scene.clock.now() - 10_000)
+    expect(await queue.addAfter('a', 100)).toBe('unchanged')
+    await scene.clock.step(49)
+    expect(await queue.len()).toBe(0)
+    await scene.clock.step(1)
+    expect(await queue.len()).toBe(1)
+  })
+
   test('3 Order: priorities are kept, the higher one wins', async () => {
     const scene = new Scene(setup)
     const queue = adapted(scene)
@@ -332,10 +344,11 @@ describe.each(scenes)('a limiter around a queue that is not ours', (setup) => {
     const queue = adaptedLimited(scene)
     await queue.add('a')
     const held = await take(queue)
-    expect(await Promise.all([held.retry(), held.retry()])).toEqual(['idle', 'lost'])
+    expect(await Promise.all([held.retry(), held.retry()])).toEqual(['delayed', 'lost'])
     expect(await queue.numRequeues('a')).toBe(1)
     await scene.clock.step(5)
     const again = await take(queue)
+    expect([held.failures, again.failures]).toEqual([0, 1])
     expect(await queue.done(again, { forget: true })).toBe('idle')
     expect(await again.retry()).toBe('lost')
     expect(await queue.numRequeues('a')).toBe(0)
