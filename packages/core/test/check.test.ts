@@ -129,6 +129,13 @@ describe('checkString', () => {
     assert.equal(checkString('s', '😀', { bytesMax: 4 }), '😀')
     refused('range', 's', () => checkString('s', '😀', { bytesMax: 3 }), /got 4 bytes, '😀'/)
   })
+
+  test('text that some store cannot hold is refused', () => {
+    refused('range', 's', () => checkString('s', 'a\0'), /must not contain a NUL character/)
+    for (const half of ['\ud83d', 'a\ude00b']) {
+      refused('range', 's', () => checkString('s', half), /must not contain half a surrogate pair/)
+    }
+  })
 })
 
 describe('checkFunction', () => {

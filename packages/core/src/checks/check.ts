@@ -1,3 +1,5 @@
+// String.prototype.isWellFormed is in every Node this runs on, but not in the library of es2023.
+/// <reference lib="es2024.string" />
 /**
  * The checks that every public entry point makes before it does anything else.
  *
@@ -87,7 +89,10 @@ export interface StringLimits {
   readonly empty?: boolean
 }
 
-/** Accepts a string within `limits`. */
+/**
+ * Accepts a string within `limits`, without NUL and without half a surrogate pair: not every store can
+ * hold or compare those, as Postgres has no NUL, and UTF-8 no half surrogate pairs.
+ */
 export function checkString(parameter: string, value: unknown, limits: StringLimits = {}): string {
   if (typeof value !== 'string') {
     throw new SluiceTypeError(parameter, `must be a string; got ${describeValue(value)}`)
@@ -104,6 +109,15 @@ export function checkString(parameter: string, value: unknown, limits: StringLim
         `must be at most ${bytesMax} bytes of UTF-8; got ${bytes} bytes, ${quoted(value)}`,
       )
     }
+  }
+  if (value.includes('\0')) {
+    throw new SluiceRangeError(parameter, `must not contain a NUL character; got ${quoted(value)}`)
+  }
+  if (!value.isWellFormed()) {
+    throw new SluiceRangeError(
+      parameter,
+      `must not contain half a surrogate pair; got ${quoted(value)}`,
+    )
   }
   return value
 }

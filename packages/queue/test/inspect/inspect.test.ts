@@ -202,6 +202,8 @@ describe.each(leases)('inspect %s', (_name, leaseMs) => {
       [() => inspect.counts({ cap: 0 }), 'options.cap'],
       [() => inspect.list({ limit: 5_000 }), 'options.limit'],
       [() => inspect.list({ state: 'odd' as never }), 'options.state'],
+      [() => inspect.list({ prefix: 'a\0' }), 'options.prefix'],
+      [() => inspect.list({ cursor: '\ud83d' }), 'options.cursor'],
       [() => inspect.unpark('k', { forget: 1 as never }), 'options.forget'],
     ]
     for (const [call, parameter] of bad) {

@@ -113,6 +113,7 @@ test('bad filters are refused at once, naming the parameter', () => {
     [{ failuresMin: -1 }, 'filter.failuresMin'],
     [{ cap: 0 }, 'filter.cap'],
     [{ prefix: 1 }, 'filter.prefix'],
+    [{ prefix: 'a\0' }, 'filter.prefix'],
     [{ errrorCode: 'x' }, 'filter.errrorCode'],
   ]
   for (const [filter, parameter] of bad) {
