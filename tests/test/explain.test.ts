@@ -202,6 +202,19 @@ const rows: readonly Row[] = [
     }),
   },
   {
+    title: 'parked while it is held',
+    async bring({ queue }) {
+      await queue.add('k')
+      await take(queue)
+      await queue.inspect.park('k')
+    },
+    told: ({ clock }) => ({
+      state: 'processing',
+      blockedBy: 'PARKED',
+      next: { at: clock.now() + leaseMs, to: 'parked' },
+    }),
+  },
+  {
     title: 'held under a lease that is over',
     async bring({ queue, driver, clock }) {
       await queue.add('k')

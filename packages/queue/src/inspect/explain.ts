@@ -131,7 +131,7 @@ function nextOf(info: KeyInfo, now: EpochMs): Explanation['next'] {
   if (held !== undefined) {
     return held.leaseUntil === undefined
       ? undefined
-      : { at: held.leaseUntil, to: afterLease(state) }
+      : { at: held.leaseUntil, to: info.parked ? 'parked' : afterLease(state) }
   }
   if (info.parked || dueAt === undefined || dueAt <= now) return undefined
   return { at: dueAt, to: 'ready' }
