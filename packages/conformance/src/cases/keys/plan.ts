@@ -218,13 +218,16 @@ export const planCases: readonly Case[] = [
     id: 'bucket.retry.charged',
     title: 'a retry takes a token from the same bucket as adds do',
     async run(s) {
-      await s.addAll(['a', 'b'])
-      const { claims } = await s.claim({ limit: 2 })
-      const [a, b] = claims
-      assert.ok(a && b)
+      await s.addAll(['a', 'b', 'c'])
+      const { claims } = await s.claim({ limit: 3 })
+      const [a, b, again] = claims
+      assert.ok(a && b && again)
       assert.equal((await s.retry(a, 0, { plan: bucket })).dueAt, s.now())
       assert.equal((await s.retry(b, 0, { plan: bucket })).dueAt, s.now() + 100)
-      assert.equal((await s.add('c', { plan: bucket })).plannedMs, 200)
+      // Also where the delay is not used, since the key was added again.
+      await s.add(again.key)
+      assert.equal((await s.retry(again, 0, { plan: bucket, dedupe: 'earliest' })).dueAt, s.now())
+      assert.equal((await s.add('d', { plan: bucket })).plannedMs, 300)
     },
   },
   {
