@@ -2,7 +2,7 @@
 -- Hands out due keys under a lease.
 --
 -- Arguments: limit, holder, number of the request, leaseMs, dueBy or '', a floor of tokens or '',
--- the most bytes of items, the member of `ready` to continue after or ''.
+-- the most bytes of items, the member of `ready` to continue after, in hexadecimal, or ''.
 -- Reply: 1 if the claim has to be repeated at once, the member to continue after or '', the expired
 -- leases, the first token, the end of the leases, then for each key its name, item, and readyAt, or
 -- "readyAt askedAt priority failures crashes", and after these the trace contexts.
@@ -35,7 +35,10 @@ if isPaused or not version then return none(0, '') end
 if moveDue(math.max(limit, 250)) then return none(1, '') end
 
 local from = 0
-if continueAfter ~= '' then from = (call('ZRANK', readyKey, continueAfter) or -1) + 1 end
+if continueAfter ~= '' then
+  local member = string.gsub(continueAfter, '%x%x', function(hex) return string.char(tonumber(hex, 16)) end)
+  from = (call('ZRANK', readyKey, member) or -1) + 1
+end
 local looks = dueBy and looksMax or limit
 local members = call('ZRANGE', readyKey, from, from + looks - 1)
 local names, found = {}, {}
@@ -101,7 +104,11 @@ end
 
 if #chosen == 0 then
   local hasMore = dueBy and #names == looks
-  return none(0, hasMore and members[#names] or '')
+  -- Replies are read as UTF-8, which a member is not.
+  local position = hasMore and string.gsub(members[#names], '.', function(byte)
+    return string.format('%02x', string.byte(byte))
+  end)
+  return none(0, position or '')
 end
 
 -- Tokens follow the server's clock even where another one is given: they are seen outside of the store.

@@ -1065,7 +1065,10 @@ end
 if isPaused or not version then return none(0, '') end
 if moveDue(math.max(limit, 250)) then return none(1, '') end
 local from = 0
-if continueAfter ~= '' then from = (call('ZRANK', readyKey, continueAfter) or -1) + 1 end
+if continueAfter ~= '' then
+local member = string.gsub(continueAfter, '%x%x', function(hex) return string.char(tonumber(hex, 16)) end)
+from = (call('ZRANK', readyKey, member) or -1) + 1
+end
 local looks = dueBy and looksMax or limit
 local members = call('ZRANGE', readyKey, from, from + looks - 1)
 local names, found = {}, {}
@@ -1125,7 +1128,10 @@ step = math.max(1, math.min(64, math.floor(65536 * last / bytes)))
 end
 if #chosen == 0 then
 local hasMore = dueBy and #names == looks
-return none(0, hasMore and members[#names] or '')
+local position = hasMore and string.gsub(members[#names], '.', function(byte)
+return string.format('%02x', string.byte(byte))
+end)
+return none(0, position or '')
 end
 local time = call('TIME')
 local token = math.max(lastToken, tokenFloor or 0, time[1] * 1000000 + time[2])
