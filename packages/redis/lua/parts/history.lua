@@ -89,16 +89,19 @@ local function keepRuns(count, limits)
   return adds, drops
 end
 
--- Steps that were not dropped in time, because no worker was there.
-local function addOldSteps(gone, lengths)
+-- The steps that are not kept any more.
+local function oldSteps(lengths)
+  local gone = {}
   for _, name in ipairs(call('HKEYS', historyKey)) do
     local stepMs, at = string.match(name, '^(%d+):(.+)$')
     for index = 1, #lengths, 2 do
-      if tonumber(stepMs) == lengths[index] and tonumber(at) <= now - (lengths[index + 1] + 1) * lengths[index] then
+      local length, steps = lengths[index], lengths[index + 1]
+      if tonumber(stepMs) == length and tonumber(at) <= (math.floor(now / length) - steps) * length then
         gone[#gone + 1] = name
       end
     end
   end
+  return gone
 end
 
 -- Reads the arguments of a record, and adds it. `depthOf` returns "ready delayed held parked oldestMs
@@ -114,7 +117,7 @@ local function addRecord(depthOf)
   local stored = call('HMGET', historyKey, unpack(names))
   local depth
   if stored[1] then depth = select(2, string.match(stored[1], stepFormat)) else depth = depthOf() end
-  local cells, gone = {}, {}
+  local cells = {}
   for index, name in ipairs(names) do
     local before, text = stored[index], nil
     if before then
@@ -122,24 +125,23 @@ local function addRecord(depthOf)
       text = addCounts(sums, counts) .. ' ' .. depth .. ' ' .. addCodes(sumsOfCodes, codes, limits)
     else
       text = counts .. ' ' .. depth .. ' ' .. codes
-      local stepMs, steps = lengths[index * 2 - 1], lengths[index * 2]
-      gone[#gone + 1] = string.format('%d:%d', stepMs, (math.floor(now / stepMs) - steps) * stepMs)
     end
     if text ~= before then
       cells[#cells + 1] = name
       cells[#cells + 1] = text
     end
   end
-  local isNew = #gone == #names
-  if #gone > 1 and call('HLEN', historyKey) > 300 then addOldSteps(gone, lengths) end
+  -- The second resolution has a new step once a minute, which is when what is too old is deleted.
+  local isSweep = not stored[2]
+  local gone = isSweep and oldSteps(lengths) or {}
   local count, adds, drops = numberArgument(), {}, {}
-  if count > 0 then adds, drops = keepRuns(count, limits) end
+  if count > 0 or isSweep then adds, drops = keepRuns(count, limits) end
   if #gone > 0 then inSlices('HDEL', historyKey, gone, 1000) end
   if #cells > 0 then call('HSET', historyKey, unpack(cells)) end
   if #drops > 0 then inSlices('HDEL', failedKey, drops, 1000) end
   if #adds > 0 then call('HSET', failedKey, unpack(adds)) end
-  if isNew then
-    call('HSET', historyKey, '', '')
+  if isSweep then
+    call('HSETNX', historyKey, '', '')
     call('HSETNX', failedKey, '', '')
   end
 end
