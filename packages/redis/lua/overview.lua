@@ -1,7 +1,7 @@
 #!lua flags=no-writes
 -- The workers of a queue, and whether the queue has anything on record. Argument: withinMs. Reply: 1 if
--- it has keys, is paused, or has a worker; how many leases expired more than a minute ago; then for
--- each worker "startedAt seenAt info".
+-- it has keys, is paused, or has a worker; how many leases expired more than a minute ago; a list with
+-- "startedAt seenAt info" of each worker.
 -- @include begin
 local withinMs = numberArgument()
 local workers = {}
@@ -12,4 +12,5 @@ for index = 1, #all, 2 do
 end
 local isThere = #workers > 0 or isPaused or call('HLEN', rowsKey) > 1
 local late = call('ZCOUNT', heldKey, '-inf', now - 60000)
-return answer(isThere and 1 or 0, late, unpack(workers))
+-- A list: Lua passes no more than 8,000 values, and a fleet that restarts often has more workers in a day.
+return answer(isThere and 1 or 0, late, workers)

@@ -1546,7 +1546,7 @@ if seen and tonumber(seen) >= now - withinMs then workers[#workers + 1] = all[in
 end
 local isThere = #workers > 0 or isPaused or call('HLEN', rowsKey) > 1
 local late = call('ZCOUNT', heldKey, '-inf', now - 60000)
-return answer(isThere and 1 or 0, late, unpack(workers))`].join('\n'),
+return answer(isThere and 1 or 0, late, workers)`].join('\n'),
   pause: ['#!lua flags=allow-oom', parts.begin, parts.rows, parts.writes, `local wanted = argument()
 if wanted == (isPaused and '1' or '0') then return answer(0) end
 setMeta('paused', wanted)

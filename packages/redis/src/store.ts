@@ -10,8 +10,14 @@ import { type ScriptName, scripts } from './scripts.ts'
 /** How long a queue stays registered in this process before its name is written again. */
 const registeredMs = 3_600_000
 
-/** How long the names of queues without keys stay in the registry. */
+/** How long the names of queues with nothing on record stay in the registry. */
 const forgottenMs = 86_400_000
+
+/** Removes names from the registry that were registered before an instant, and not again since. */
+const forgetting = `for index = 2, #ARGV do
+  local at = redis.call('ZSCORE', KEYS[1], ARGV[index])
+  if at and tonumber(at) < tonumber(ARGV[1]) then redis.call('ZREM', KEYS[1], ARGV[index]) end
+end`
 
 /** Where the values of a verb begin in the reply of its script. */
 export const verbStart = 5
@@ -201,21 +207,18 @@ export class Store {
     }
   }
 
-  /** The names of the queues that were registered in the last day. */
+  /** The names of the queues that are registered. */
   async registeredQueues(): Promise<readonly string[]> {
+    const { registry } = this.layout
+    return (await this.send(registry, ['ZRANGE', registry, '0', '-1'])) as readonly string[]
+  }
+
+  /** Forgets those of these queues, which have nothing on record, that no process has used for a day. */
+  async forgetQueues(names: readonly string[]): Promise<void> {
+    if (names.length === 0) return
+    const { registry } = this.layout
     const since = this.#environment.clock.now() - forgottenMs
-    await this.send(this.layout.registry, [
-      'ZREMRANGEBYSCORE',
-      this.layout.registry,
-      '-inf',
-      String(since),
-    ])
-    return (await this.send(this.layout.registry, [
-      'ZRANGE',
-      this.layout.registry,
-      '0',
-      '-1',
-    ])) as readonly string[]
+    await this.send(registry, ['EVAL', forgetting, '1', registry, String(since), ...names])
   }
 
   /** The registry is in another slot than the queue, so its name is there before anything else is. */

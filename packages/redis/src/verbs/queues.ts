@@ -9,7 +9,9 @@ export async function queues(store: Store): Promise<readonly string[]> {
   const replies = await Promise.all(
     names.map((name) => store.run('overview', name, [String(workerMsMax)])),
   )
-  return names.filter((_, index) => replies[index]?.[verbStart] === 1)
+  const isThere = (_: string, index: number): boolean => replies[index]?.[verbStart] === 1
+  await store.forgetQueues(names.filter((name, index) => !isThere(name, index)))
+  return names.filter(isThere)
 }
 
 /** The workers that have ticked on a queue within `withinMs`. */
@@ -33,8 +35,9 @@ export async function liveliness(
 }
 
 function workersOf(reply: readonly Reply[]): readonly WorkerRow[] {
-  return reply.slice(verbStart + 2).map((value) => {
-    const [, startedAt, seenAt, info] = /^(\S+) (\S+) (.*)$/s.exec(String(value)) ?? []
+  const registrations = reply[verbStart + 2] as readonly string[]
+  return registrations.map((value) => {
+    const [, startedAt, seenAt, info] = /^(\S+) (\S+) (.*)$/s.exec(value) ?? []
     return {
       ...(JSON.parse(info ?? '{}') as WorkerInfo),
       startedAt: number(startedAt),

@@ -1,0 +1,52 @@
+import type { Ask, Driver } from '@sluice/core/driver'
+import { never } from '@sluice/core/driver'
+import { needs } from '@sluice/needs'
+import { hasRedis, type RedisProcess, startRedis } from '@sluice/test-redis'
+import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { redisDriver } from '../src/index.ts'
+
+const options = { dedupe: 'client-go', failuresExpireMs: never } as const
+const ask: Ask = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
+const registry = 'sluice:{registry}:queues'
+
+describe.skipIf(!needs('redis-server', hasRedis))('the queues of a store', () => {
+  let server: RedisProcess
+
+  beforeEach(async () => {
+    server ??= await startRedis()
+    await server.command('FLUSHALL')
+  })
+
+  afterAll(() => server.dispose())
+
+  async function open(): Promise<Driver> {
+    const driver = redisDriver({ url: server.url })
+    await driver.open({})
+    onTestFinished(() => driver.close())
+    return driver
+  }
+
+  test('are listed while they have keys, however long ago a process used them', async () => {
+    const driver = await open()
+    for (const queue of ['kept', 'empty', 'empty, new']) await driver.add(queue, [ask], options)
+    await driver.cancel('empty', ['a'])
+    await driver.cancel('empty, new', ['a'])
+    for (const queue of ['kept', 'empty']) await server.command('ZADD', registry, 1_000, queue)
+    const others = await open()
+    expect(await others.queues?.()).toEqual(['kept'])
+    expect(await server.command('ZRANGE', registry, 0, -1)).toEqual(['kept', 'empty, new'])
+  })
+
+  test('are listed also if one had more workers in a day than a reply has values', async () => {
+    const driver = await open()
+    await driver.add('q', [ask], options)
+    const worker = { processId: 1 }
+    const register = `for nth = 1, 9000 do
+      redis.call('HSET', KEYS[1], 'w' .. nth, '1000 ' .. ARGV[1] .. ' ' .. ARGV[2])
+    end`
+    const args = [Date.now(), JSON.stringify(worker)] as const
+    await server.command('EVAL', register, 1, 'sluice:{q}:workers', ...args)
+    expect(await driver.queues?.()).toEqual(['q'])
+    expect((await driver.workers?.('q', 60_000))?.length).toBe(9_000)
+  })
+})
