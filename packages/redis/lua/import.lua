@@ -105,5 +105,11 @@ for index, state in ipairs(readKeys(names)) do
   end
 end
 seq = greatestSeq
+-- The numbers of another store may be in a later range: from here on this primary numbers in that one, or the
+-- next primary would not begin above them.
+if seq >= (term + 1) * termSize then
+  term = math.floor(seq / termSize)
+  setScope('term', term)
+end
 write()
 return answer(unpack(replies))

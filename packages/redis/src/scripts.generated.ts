@@ -1495,6 +1495,10 @@ replies[index] = outcome
 end
 end
 seq = greatestSeq
+if seq >= (term + 1) * termSize then
+term = math.floor(seq / termSize)
+setScope('term', term)
+end
 write()
 return answer(unpack(replies))`].join('\n'),
   list: ['#!lua flags=no-writes', parts.begin, parts.rows, `local bytesMax = numberArgument()

@@ -43,4 +43,30 @@ describe.skipIf(!needs('redis-server', hasRedis))('the first script on a new pri
       expect(Number(await server.command('HGET', scope, 'term'))).toBe(term + 1)
     })
   }
+
+  test('begins a range above the numbers of keys that were moved here', async () => {
+    const driver = redisDriver({ url: server.url })
+    await driver.open({})
+    onTestFinished(() => driver.close())
+    const range = 2 ** 32
+    const times = { dueAt: 5, laterAt: never, readyAt: 5, askedAt: 5, failedAt: never }
+    await driver.transfer?.importRows('moved', [
+      {
+        ...{ key: 'a', item: undefined, lastError: undefined, why: 'add', laterWhy: 'add' },
+        ...times,
+        // Postgres draws more than a thousand numbers for each batch.
+        ...{ seq: 900 * range + 7, priority: 0, failures: 0, crashes: 0, parked: false },
+      },
+    ])
+    const numbers = async () => {
+      const fields = ['HMGET', 'sluice:{moved}:meta', 'seq', 'followed'] as const
+      const [seq, followed] = (await server.command(...fields)) as string[]
+      return { seq: Number(seq), followed: Number(followed) }
+    }
+    const before = (await numbers()).seq
+    await server.command('HSET', 'sluice:{registry}:scope', 'primary', 'another')
+    await driver.add('moved', [{ key: 'b', item: undefined, priority: 0, delayMs: 0 }], options)
+    const { seq, followed } = await numbers()
+    expect([seq >= 901 * range, followed]).toEqual([true, before])
+  })
 })
