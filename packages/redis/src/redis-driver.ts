@@ -129,8 +129,13 @@ class RedisDriver implements Driver {
     const time = new StoreTime(clock, () => environment.clock.monotonicMs())
     const use = { connections, layout, time, environment, replicas, confirmMs: timeoutMs }
     const store = new Store(use)
-    const journal = new JournalKeeper(store, environment, onReplay)
-    this.#opened = { store, watch: new Watch(store), journal }
+    const watch = new Watch(store)
+    const journal = new JournalKeeper(store, environment, (replayed) => {
+      // The scripts have woken other processes only.
+      watch.wake(replayed.queue)
+      onReplay(replayed)
+    })
+    this.#opened = { store, watch, journal }
   }
 
   async close(): Promise<void> {

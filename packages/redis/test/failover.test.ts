@@ -62,6 +62,8 @@ describe.skipIf(!needs('redis-server', hasRedis))('a failover that loses the las
     // Wait until the replica has the claims.
     await driver.operate?.pause('other')
     const late = keysOf(300, 'late')
+    let woken: (string | undefined)[] = []
+    await driver.watch?.((queue) => woken.push(queue))
     let lastToken = 0
     await loseWrites(async () => {
       await driver.add('q', late.map(ask), options)
@@ -72,10 +74,12 @@ describe.skipIf(!needs('redis-server', hasRedis))('a failover that loses the las
       await driver.finish('q', finishes, options)
       const more = await driver.claim('q', { ...request, limit: 1, claimId: 'second' })
       lastToken = more.claims[0]?.token ?? 0
+      woken = []
     })
     assert.ok(lastToken > 0)
     const { adds, finishes } = await replay
     assert.deepEqual([adds, finishes], [301, 20])
+    assert.ok(woken.includes('q'), 'workers of this process take what was repeated')
     const counts = await retried(() => driver.counts('q', { cap: 1_000 }))
     assert.deepEqual(
       { ready: counts.ready, delayed: counts.delayed, held: counts.processing + counts.dirty },
