@@ -11,10 +11,13 @@ import {
   transitions,
 } from '@sluice/core/driver'
 
-/** The most keys that a journal remembers; then adds wait until replicas have them. */
+/**
+ * The most adds that a journal remembers; then adds wait until replicas have them. And the most finishes;
+ * then the oldest are not repeated.
+ */
 export const journalKeysMax = 100_000
 
-/** The most bytes of keys and items that it remembers. */
+/** The most bytes of keys and items that it remembers, and of finishes. */
 export const journalBytesMax: number = 64 * 1024 * 1024
 
 /** One acknowledged write, until the replicas are known to have it. */
@@ -82,7 +85,8 @@ export class Journal {
   /** By token: of several finishes of a key, a new primary may know any of the claims. */
   readonly #finishes: Map<number, KeptFinish> = new Map()
   #nth = 0
-  #bytes = 0
+  #runBytes = 0
+  #finishBytes = 0
   /** The newest entry when replicas were last asked. */
   asked = 0
 
@@ -90,10 +94,9 @@ export class Journal {
     return this.#runs.size + this.#finishes.size === 0
   }
 
-  /** Whether it holds as much as it may. */
+  /** Whether it holds as many adds as it may. */
   get isFull(): boolean {
-    const size = this.#runs.size + this.#finishes.size
-    return size >= journalKeysMax || this.#bytes >= journalBytesMax
+    return this.#runs.size >= journalKeysMax || this.#runBytes >= journalBytesMax
   }
 
   /** The number of the newest entry. */
@@ -205,13 +208,9 @@ export class Journal {
     this.#drop((entry) => entry.primary === primary && entry.at < at)
   }
 
-  /** Keeps the newer half, for a primary without replicas. */
+  /** Keeps the newer half of the adds, for a primary without replicas. */
   halve(primary: string): void {
-    const nths: number[] = []
-    for (const entries of [this.#runs, this.#finishes] as Map<string, Entry>[]) {
-      for (const { nth } of entries.values()) nths.push(nth)
-    }
-    nths.sort((one, other) => one - other)
+    const nths = [...this.#runs.values()].map(({ nth }) => nth).sort((one, other) => one - other)
     this.confirmed(primary, nths[Math.floor(nths.length / 2)] ?? this.#nth)
   }
 
@@ -242,7 +241,7 @@ export class Journal {
     if (before !== undefined) this.#strikeRun(before)
     const bytes = 2 * (key.length + (item?.length ?? 0))
     this.#nth += 1
-    this.#bytes += bytes
+    this.#runBytes += bytes
     this.#runs.set(key, {
       nth: this.#nth,
       primary,
@@ -268,25 +267,36 @@ export class Journal {
     { primary, at, lastSeq }: Acknowledged,
   ): void {
     const { key, token } = finish
-    this.#bytes -= this.#finishes.get(token)?.bytes ?? 0
+    const before = this.#finishes.get(token)
+    if (before !== undefined) this.#strikeFinish(before)
+    const error = 'error' in finish ? finish.error : undefined
+    const bytes = 2 * (key.length + (error?.length ?? 0))
     this.#nth += 1
-    const bytes = 2 * key.length
-    this.#bytes += bytes
+    this.#finishBytes += bytes
     this.#finishes.set(token, { nth: this.#nth, primary, at, lastSeq, bytes, finish, dueAt })
+    if (this.#finishes.size <= journalKeysMax && this.#finishBytes <= journalBytesMax) return
+    // A worker finishes keys also while a replica is missing; it must not run out of memory. Half of them go at
+    // once, since a map is slow to find its oldest entry after others were deleted.
+    for (const oldest of this.#finishes.values()) {
+      if (this.#finishes.size <= journalKeysMax / 2 && this.#finishBytes <= journalBytesMax / 2)
+        break
+      this.#strikeFinish(oldest)
+    }
   }
 
   #strikeRun({ key, bytes }: KeptRun): void {
     this.#runs.delete(key)
-    this.#bytes -= bytes
+    this.#runBytes -= bytes
+  }
+
+  #strikeFinish({ finish, bytes }: KeptFinish): void {
+    this.#finishes.delete(finish.token)
+    this.#finishBytes -= bytes
   }
 
   #drop(isDone: (entry: Entry) => boolean): void {
     for (const run of this.#runs.values()) if (isDone(run)) this.#strikeRun(run)
-    for (const [token, kept] of this.#finishes) {
-      if (!isDone(kept)) continue
-      this.#finishes.delete(token)
-      this.#bytes -= kept.bytes
-    }
+    for (const kept of this.#finishes.values()) if (isDone(kept)) this.#strikeFinish(kept)
   }
 }
 

@@ -114,6 +114,25 @@ describe('the journal of a queue', () => {
     assert.deepEqual(journal.unconfirmed('one').finishes, [])
   })
 
+  test('of very many finishes the newest are kept, and adds do not wait for them', () => {
+    const journal = new Journal()
+    for (let token = 1; token <= 100_010; token += 1)
+      journal.noteFinishes([done(`k${token}`, token)], [idle], when(token))
+    const { finishes } = journal.unconfirmed('other')
+    assert.ok(finishes.length >= 50_000 && finishes.length <= 100_000)
+    assert.equal(finishes.at(-1)?.finish.token, 100_010)
+    assert.ok(!journal.isFull)
+  })
+
+  test('errors of failed runs count towards the memory of a journal', () => {
+    const journal = new Journal()
+    const error = 'e'.repeat(4_000)
+    for (let token = 1; token <= 20_000; token += 1)
+      journal.noteFinishes([{ ...retry('a', token), error } as Finish], [delayed], when(token))
+    const { finishes } = journal.unconfirmed('other')
+    assert.ok(finishes.length < 10_000 && finishes.at(-1)?.finish.token === 20_000)
+  })
+
   test('a full journal without replicas keeps the newer half', () => {
     const journal = new Journal()
     for (let seq = 1; seq <= 100_000; seq += 1)
