@@ -52,14 +52,11 @@ export class JournalKeeper {
     let cause: unknown
     try {
       await this.look()
-      const primary = connections.primaryOf(slot)
-      const replicas = connections.replicasOf(slot)
-      if (journal.isFull && replicas === 0) journal.halve(primary)
-      else if (journal.isFull) {
-        const { nth } = journal
-        const barrier = await connections.barrier(slot)
-        await barrier.confirmed(replicas, fullMs)
-        journal.confirmed(primary, nth)
+      if (journal.isFull) {
+        // Rejects while the primary does not answer: it may come back without what it has acknowledged.
+        const { primary } = await connections.progress(slot)
+        if (connections.replicasOf(slot) === 0) journal.halve(primary)
+        else await this.#confirmAll(slot, journal)
       }
     } catch (error) {
       cause = error
@@ -70,6 +67,15 @@ export class JournalKeeper {
       `nothing can be added to the queue ${queue} now: a failover could lose the last adds of this process, its list of them is full, and the replicas of Redis have not confirmed them within ${fullMs / 1_000} s; check that the replicas are connected`,
       { cause, retryable: true },
     )
+  }
+
+  async #confirmAll(slot: string, journal: Journal): Promise<void> {
+    const { connections } = this.#store
+    const barrier = await connections.barrier(slot)
+    const { nth } = journal
+    const primary = connections.primaryOf(slot)
+    await barrier.confirmed(connections.replicasOf(slot), fullMs)
+    journal.confirmed(primary, nth)
   }
 
   /** Notes the replies to a batch of adds. */

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import type { Ask } from '@sluice/core/driver'
+import { never } from '@sluice/core/driver'
+import { needs } from '@sluice/needs'
+import { hasRedis, startRedis } from '@sluice/test-redis'
+import { describe, onTestFinished, test } from 'vitest'
+import { type Replayed, redisDriver } from '../src/index.ts'
+
+const options = { dedupe: 'client-go', failuresExpireMs: never } as const
+// So long that 525 of them fill a journal.
+const item = 'x'.repeat(64_000)
+const ask = (key: string): Ask => ({ key, item, priority: 0, delayMs: 0 })
+
+describe.skipIf(!needs('redis-server', hasRedis))('a full journal', () => {
+  test('drops nothing while a primary without replicas does not answer', async () => {
+    const server = await startRedis()
+    onTestFinished(() => server.dispose())
+    let onReplay: (replayed: Replayed) => void = () => {}
+    const replay = new Promise<Replayed>((resolve) => {
+      onReplay = resolve
+    })
+    const driver = redisDriver({ url: server.url, timeoutMs: 1_000, onReplay })
+    await driver.open({})
+    onTestFinished(() => driver.close())
+    const count = 525
+    for (let from = 0; from < count; from += 25) {
+      const asks = Array.from({ length: 25 }, (_, nth) => ask(`k${from + nth}`))
+      await driver.add('q', asks, options)
+    }
+    server.pause()
+    const adding = Promise.resolve(driver.add('q', [ask('more')], options))
+    await assert.rejects(adding, { code: 'ERR_STORE_BUSY' })
+    // It comes back without anything.
+    await server.kill()
+    await server.start()
+    assert.equal((await replay).adds, count)
+  })
+})
