@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import type { Driver, TransferRow } from '@sluice/core/driver'
+import { never } from '@sluice/core/driver'
+import { needs } from '@sluice/needs'
+import { hasRedis, type ReplicatedRedis, startReplicated } from '@sluice/test-redis'
+import { afterAll, beforeAll, describe, onTestFinished, test } from 'vitest'
+import { redisDriver } from '../src/index.ts'
+
+const row: TransferRow = {
+  ...{ key: 'a', item: undefined, lastError: undefined, why: 'add', laterWhy: 'add', trace: undefined },
+  ...{ dueAt: 5, laterAt: never, readyAt: 5, askedAt: 5, failedAt: never },
+  ...{ seq: 7, priority: 0, failures: 0, crashes: 0, parked: false },
+}
+
+/** Verbs whose loss in a failover would undo a decision. */
+const verbs: Readonly<Record<string, (driver: Driver) => unknown>> = {
+  pause: ({ operate }) => operate?.pause('paused'),
+  park: ({ operate }) => operate?.park('q', ['a']),
+  unpark: ({ operate }) => operate?.unpark('q', ['a'], { forget: false }),
+  remove: ({ operate }) => operate?.remove('q', ['a']),
+  purge: ({ operate }) => operate?.purge('q'),
+  importRows: ({ transfer }) => transfer?.importRows('q', [row]),
+  dropRows: ({ transfer }) => transfer?.dropRows('q', [row]),
+  importBuckets: ({ transfer }) =>
+    transfer?.importBuckets([{ name: 'b', perSecond: 1, burst: 1, tokens: 0, at: 5 }]),
+  raiseTokens: ({ transfer }) => transfer?.raiseTokens(5),
+}
+
+describe.skipIf(!needs('redis-server', hasRedis))('while the replica does not answer', () => {
+  let servers: ReplicatedRedis
+
+  beforeAll(async () => {
+    servers = await startReplicated()
+  })
+
+  afterAll(() => servers.dispose())
+
+  test.for(Object.entries(verbs))('the outcome of %s is unknown', async ([, act]) => {
+    const driver = redisDriver({ url: servers.url, timeoutMs: 300 })
+    await driver.open({})
+    onTestFinished(() => driver.close())
+    const [replica] = servers.replicas
+    replica?.pause()
+    try {
+      await assert.rejects(async () => await act(driver), { code: 'ERR_UNKNOWN_OUTCOME' })
+    } finally {
+      replica?.resume()
+    }
+  })
+})
