@@ -55,6 +55,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('the first script on a new pri
         ...{ key: 'a', item: undefined, lastError: undefined, why: 'add', laterWhy: 'add' },
         ...times,
         // Postgres draws more than a thousand numbers for each batch.
+        trace: undefined,
         ...{ seq: 900 * range + 7, priority: 0, failures: 0, crashes: 0, parked: false },
       },
     ])

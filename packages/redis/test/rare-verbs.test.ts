@@ -7,7 +7,14 @@ import { afterAll, beforeAll, describe, onTestFinished, test } from 'vitest'
 import { redisDriver } from '../src/index.ts'
 
 const row: TransferRow = {
-  ...{ key: 'a', item: undefined, lastError: undefined, why: 'add', laterWhy: 'add', trace: undefined },
+  ...{
+    key: 'a',
+    item: undefined,
+    lastError: undefined,
+    why: 'add',
+    laterWhy: 'add',
+    trace: undefined,
+  },
   ...{ dueAt: 5, laterAt: never, readyAt: 5, askedAt: 5, failedAt: never },
   ...{ seq: 7, priority: 0, failures: 0, crashes: 0, parked: false },
 }

@@ -9,8 +9,9 @@ import type { Topology } from './topology.ts'
 /** How often a command follows a redirection at most. */
 const redirectionsMax = 5
 
-/** The least time between two looks at the table of slots, in milliseconds. */
+/** The least time between two looks at the table of slots, in milliseconds; and after one that failed. */
 const refreshRestMs = 100
+const failedRestMs = 1_000
 
 interface Owned extends SlotRange {
   readonly server: Server
@@ -75,10 +76,15 @@ export class Cluster implements Topology {
   }
 
   refresh(): Promise<void> {
-    this.#refreshing ??= this.#refresh().finally(() => {
-      this.#refreshing = undefined
-      if (this.#isStale) this.#refreshSoon()
-    })
+    this.#refreshing ??= this.#refresh().then(
+      () => this.#restAfterLook(refreshRestMs),
+      (error: unknown) => {
+        this.#isStale = true
+        // The look has tried every node.
+        this.#restAfterLook(failedRestMs)
+        throw error
+      },
+    )
     return this.#refreshing
   }
 
@@ -93,12 +99,16 @@ export class Cluster implements Topology {
     this.#isStale = true
     if (this.#isClosed || this.#refreshing !== undefined || this.#rest !== undefined) return
     this.#isStale = false
-    this.#rest = this.#options.environment.clock.startTimer(refreshRestMs, () => {
+    this.refresh().catch(() => {})
+  }
+
+  #restAfterLook(restMs: number): void {
+    this.#refreshing = undefined
+    this.#rest?.stop()
+    if (this.#isClosed) return
+    this.#rest = this.#options.environment.clock.startTimer(restMs, () => {
       this.#rest = undefined
       if (this.#isStale) this.#refreshSoon()
-    })
-    this.refresh().catch(() => {
-      this.#isStale = true
     })
   }
 
@@ -194,7 +204,9 @@ export class Cluster implements Topology {
       if (answer !== undefined) return answer
     }
     let failure: unknown
-    for (const address of [...this.#nodes, ...this.#roots]) {
+    const all = [...this.#nodes, ...this.#roots]
+    const byName = new Map(all.map((address) => [`${address.host} ${address.port}`, address]))
+    for (const address of byName.values()) {
       try {
         return await this.#askAt(address, command)
       } catch (error) {

@@ -3,8 +3,11 @@ import type { Environment } from '@sluice/core/driver'
 import { type Address, Link, type LinkOptions, messageOf } from '../clients/link.ts'
 import { ConnectionError } from './connections.ts'
 
-/** The time between two attempts to connect, which doubles from the first to the last, in milliseconds. */
-const restMinMs = 25
+/**
+ * The time between two attempts to connect, in milliseconds: none after a connection has ended, then the first,
+ * then the second for as long as it takes.
+ */
+const restMinMs = 500
 const restMaxMs = 1_000
 
 /** Where a server is; undefined for the one that the client was configured for. */

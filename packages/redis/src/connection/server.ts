@@ -38,8 +38,13 @@ export class Server {
     this.name = name
     this.#options = options
     this.#link = new OpenLink(options, resolve)
-    this.barrier = new BarrierLine(this, new OpenLink(options, resolve), options.environment)
-    this.subscriptions = new Subscriptions(this.#link, options, resolve, isSharded)
+    // A server that is away is tried by the connection for commands alone.
+    const beside: Resolve = async () => {
+      await this.#link.get()
+      return await resolve()
+    }
+    this.barrier = new BarrierLine(this, new OpenLink(options, beside), options.environment)
+    this.subscriptions = new Subscriptions(this.#link, options, beside, isSharded)
     this.#link.onFailure = () => this.onFailure()
     this.#link.onOpen = (link) => {
       this.#opened += 1
