@@ -143,13 +143,8 @@ export class JournalKeeper {
 
   #waitsForReplicas(): boolean {
     const { connections, layout } = this.#store
-    try {
-      return [...this.#journals.keys()].some(
-        (queue) => connections.replicasOf(layout.of(queue).slot) > 0,
-      )
-    } catch {
-      return false
-    }
+    const queues = [...this.#journals.keys()]
+    return queues.some((queue) => connections.replicasOf(layout.of(queue).slot) > 0)
   }
 
   #of(queue: string): Journal {
@@ -242,6 +237,7 @@ export class JournalKeeper {
   async #repeat(queue: string, journal: Journal): Promise<void> {
     const { connections, layout } = this.#store
     const primary = connections.primaryOf(layout.of(queue).slot)
+    if (primary === '') return
     const unconfirmed = journal.unconfirmed(primary)
     const { finishes, runs, nth } = unconfirmed
     if (finishes.length + runs.length === 0) return

@@ -52,7 +52,10 @@ export interface Connections {
   readonly isCluster: boolean
   /** How many replicas each primary is expected to have; the least of them. */
   readonly replicas: number
-  /** How many replicas the primary of the slot of `key` is expected to have: as many as it ever had. */
+  /**
+   * How many replicas the primary of the slot of `key` is expected to have: as many as it ever had. 0 while
+   * no primary has the slot.
+   */
   replicasOf(key: string): number
   /**
    * Sends a command to the primary that has the slot of `key`. Commands that are sent in one turn
@@ -66,7 +69,8 @@ export interface Connections {
    * The id of the process that is the primary of the slot of `key`, as far as it is known without
    * asking. It begins with the run id, up to a `~`. Changes with a failover, and with a restart, which
    * may have lost writes too. Where the run id may not be read, it begins with a `#` or the id of a node
-   * and a `#`, differs between processes of the driver, and changes with every new connection.
+   * and a `#`, differs between processes of the driver, and changes with every new connection. '' while no
+   * primary has the slot.
    */
   primaryOf(key: string): string
   /** Calls `onChange` after the primary of some slot has changed. Returns a function that ends it. */

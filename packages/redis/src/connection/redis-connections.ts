@@ -37,7 +37,7 @@ export class RedisConnections implements Connections {
   }
 
   replicasOf(key: string): number {
-    return this.#topology.serverOf(key).replicas.expected
+    return this.#knownServerOf(key)?.replicas.expected ?? 0
   }
 
   /** Connects to every primary, and counts the replicas that it has. */
@@ -54,7 +54,7 @@ export class RedisConnections implements Connections {
   }
 
   primaryOf(key: string): string {
-    return this.#topology.serverOf(key).id
+    return this.#knownServerOf(key)?.id ?? ''
   }
 
   watchPrimaries(onChange: () => void): () => void {
@@ -69,7 +69,7 @@ export class RedisConnections implements Connections {
     const server = this.#topology.serverOf(key)
     await server.connect()
     const barrier = await server.barrier.before()
-    const isStill = (): boolean => this.#topology.serverOf(key) === server
+    const isStill = (): boolean => this.#knownServerOf(key) === server
     return {
       confirmed: async (replicas, withinMs) => {
         if (isStill()) await barrier.confirmed(replicas, withinMs)
@@ -105,11 +105,20 @@ export class RedisConnections implements Connections {
     this.#topology.close()
   }
 
+  /** Undefined while no primary has the slot, which a call reports that needs one. */
+  #knownServerOf(key: string): Server | undefined {
+    try {
+      return this.#topology.serverOf(key)
+    } catch {
+      return undefined
+    }
+  }
+
   /** The slot of the channel may have another primary now. */
   #follow(one: Subscribed): void {
     const { channel, subscription, server } = one
-    const now = this.#topology.serverOf(channel)
-    if (now === server) return
+    const now = this.#knownServerOf(channel)
+    if (now === undefined || now === server) return
     one.server = now
     void server.subscriptions.remove(channel, subscription)
     now.subscriptions.adopt(channel, subscription)

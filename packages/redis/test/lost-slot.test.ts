@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { SluiceError } from '@sluice/core'
+import { type Ask, type AskOptions, systemEnvironment } from '@sluice/core/driver'
+import { fakeClock } from '@sluice/core/testing'
+import { needs } from '@sluice/needs'
+import { hasRedis, slotOf, startCluster } from '@sluice/test-redis'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { openConnections } from '../src/connection/open-connections.ts'
+import { JournalKeeper } from '../src/journal-keeper.ts'
+import { Layout } from '../src/rows/layout.ts'
+import { StoreTime } from '../src/rows/store-time.ts'
+import { Store } from '../src/store.ts'
+import { add } from '../src/verbs/add.ts'
+
+const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
+const ask: Ask = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
+
+describe.skipIf(!needs('redis-server', hasRedis))('a slot that no primary has', () => {
+  test('fails the calls of its queues, and nothing else of the process', async () => {
+    const cluster = await startCluster()
+    onTestFinished(() => cluster.dispose())
+    const url = `redis-cluster://${cluster.nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`
+    const environment = { ...systemEnvironment, clock: fakeClock() }
+    const connections = await openConnections({
+      url,
+      timeoutMs: 5_000,
+      environment: systemEnvironment,
+    })
+    const layout = new Layout({ prefix: 's:', oneSlot: false, isCluster: true })
+    const time = new StoreTime(undefined, () => performance.now())
+    const use = { connections, layout, time, environment: systemEnvironment }
+    const store = new Store({ ...use, replicas: 0, confirmMs: 5_000 })
+    const keeper = new JournalKeeper(store, environment, () => {})
+    onTestFinished(async () => {
+      await keeper.close(0)
+      await connections.close()
+    })
+    keeper.noteAdds('q', [ask], await add(store, 'q', [ask], options), options.dedupe)
+    const slot = slotOf('{q}')
+    for (const { process } of cluster.nodes) await process.command('CLUSTER', 'DELSLOTS', slot)
+    await expect
+      .poll(() => connections.send('{q}', ['GET', '{q}']).catch(String))
+      .toMatch(/no node is known for slot/)
+    await keeper.look()
+    const pausing = store.run('pause', 'q', ['1'])
+    await assert.rejects(pausing, (error) => SluiceError.is(error, 'ERR_STORE'))
+  })
+})
