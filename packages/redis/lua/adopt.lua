@@ -36,5 +36,10 @@ for index, state in ipairs(readKeys(names)) do
     if state.claimedTrace then replies[#replies] = replies[#replies] .. ' ' .. state.claimedTrace end
   end
 end
-local continues = #found == looksMax * 2 and lastLease .. ' ' .. lastCount or ''
+local continues = ''
+if #found == looksMax * 2 then
+  -- From the first of those that end last: if some of them are finished meanwhile, what to skip is not known.
+  if found[2] ~= lastLease then lastCount = 0 end
+  continues = lastLease .. ' ' .. lastCount
+end
 return answer(continues, unpack(replies))

@@ -994,7 +994,11 @@ state.lease <= now and now < graceUntil and 1 or 0)
 if state.claimedTrace then replies[#replies] = replies[#replies] .. ' ' .. state.claimedTrace end
 end
 end
-local continues = #found == looksMax * 2 and lastLease .. ' ' .. lastCount or ''
+local continues = ''
+if #found == looksMax * 2 then
+if found[2] ~= lastLease then lastCount = 0 end
+continues = lastLease .. ' ' .. lastCount
+end
 return answer(continues, unpack(replies))`].join('\n'),
   change: ['#!lua flags=allow-oom', parts.begin, parts.rows, parts.writes, parts.pending, `local verb = argument()
 local count = numberArgument()

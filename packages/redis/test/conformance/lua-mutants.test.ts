@@ -119,8 +119,8 @@ const breaks: readonly Break[] = [
   {
     script: 'adopt',
     name: 'only the first held keys are looked at',
-    from: 'local continues = #found == looksMax * 2 and',
-    to: 'local continues = false and',
+    from: 'if #found == looksMax * 2 then',
+    to: 'if false then',
     caughtBy: 'size.adopt',
   },
   {

@@ -1,0 +1,59 @@
+import type { Ask } from '@sluice/core/driver'
+import { never, systemEnvironment } from '@sluice/core/driver'
+import { fakeClock } from '@sluice/core/testing'
+import { needs } from '@sluice/needs'
+import { hasRedis, startRedis } from '@sluice/test-redis'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Reply } from '../src/connection/connections.ts'
+import { openConnections } from '../src/connection/open-connections.ts'
+import { Layout } from '../src/rows/layout.ts'
+import { StoreTime } from '../src/rows/store-time.ts'
+import { Store, verbStart } from '../src/store.ts'
+import { add } from '../src/verbs/add.ts'
+import { adopt, claim } from '../src/verbs/claim.ts'
+import { finish } from '../src/verbs/finish.ts'
+
+const options = { dedupe: 'client-go', failuresExpireMs: never } as const
+const batch = 500
+
+describe.skipIf(!needs('redis-server', hasRedis))('looking for the claims of a request', () => {
+  test('finds all of them, also if other keys are finished meanwhile', async () => {
+    const server = await startRedis()
+    onTestFinished(() => server.dispose())
+    const environment = systemEnvironment
+    const connections = await openConnections({ url: server.url, timeoutMs: 5_000, environment })
+    onTestFinished(() => connections.close())
+    const clock = fakeClock()
+    const store = new Store({
+      connections,
+      layout: new Layout({ prefix: 's:', oneSlot: false, isCluster: false }),
+      time: new StoreTime(clock, () => clock.monotonicMs()),
+      environment,
+      replicas: 0,
+      confirmMs: 5_000,
+    })
+    const claims = async (claimId: string) => {
+      const asks = Array.from({ length: batch }, (_, nth): Ask => {
+        return { key: `${claimId} ${nth}`, item: undefined, priority: 0, delayMs: 0 }
+      })
+      await add(store, 'q', asks, options)
+      const request = { limit: batch, holder: 'h', claimId, leaseMs: 60_000 }
+      const reply = await claim(store, 'q', request, 1_000_000, () => {})
+      await clock.step(10)
+      return reply.claims
+    }
+    await claims('first')
+    const [{ key, token } = expect.fail()] = await claims('second')
+    await claims('third')
+    // Between the two scripts of the look, another process finishes a key of the first page.
+    const run = store.run.bind(store)
+    store.run = async (...call): Promise<readonly Reply[]> => {
+      const reply = await run(...call)
+      if (call[0] === 'adopt' && reply[verbStart] !== '') {
+        await finish(store, 'q', [{ as: 'done', key, token, forget: true }], options)
+      }
+      return reply
+    }
+    expect((await adopt(store, 'q', 'third', () => {})).length).toBe(batch)
+  })
+})
