@@ -99,7 +99,7 @@ async function topologyOf(settings: ConnectionSettings): Promise<Topology> {
   const { sentinelUsername: username, sentinelPassword: password } = settings
   const sentinels = linked(await openerFor(settings, { isTls, username, password }))
   return new OnePrimary(options, () =>
-    askSentinels(hosts, name, (address) => Link.open(sentinels, address)),
+    askSentinels(environment.clock, hosts, name, (address) => Link.open(sentinels, address)),
   )
 }
 

@@ -1,15 +1,21 @@
+import type { Clock } from '@sluice/core'
 import type { Link } from '../clients/link.ts'
 import { ConnectionError } from './connections.ts'
+import { mostAgreed } from './most-agreed.ts'
 import type { NodeAddress } from './slots.ts'
 
-/** Where the primary is, as the first Sentinel says that answers. */
+/**
+ * Where the primary is, as most of the Sentinels say that answer. All are asked at once: the machine that has
+ * just died may have been that of the primary and of a Sentinel.
+ */
 export async function askSentinels(
+  clock: Clock,
   sentinels: readonly NodeAddress[],
   name: string,
   open: (address: NodeAddress) => Promise<Link>,
 ): Promise<NodeAddress> {
   let failure: unknown
-  for (const sentinel of sentinels) {
+  const asked = sentinels.map(async (sentinel): Promise<NodeAddress> => {
     let link: Link | undefined
     try {
       link = await open(sentinel)
@@ -20,9 +26,12 @@ export async function askSentinels(
       return { host: String(reply[0]), port: Number(reply[1]) }
     } catch (error) {
       failure = error
+      throw error
     } finally {
       link?.close()
     }
-  }
-  throw failure
+  })
+  const address = await mostAgreed(clock, asked)
+  if (address === undefined) throw failure
+  return address
 }

@@ -229,6 +229,22 @@ describe.skipIf(!needs('redis-server', hasRedis))('connections', () => {
       assert.equal(changes, 1)
     })
 
+    test('a Sentinel that is silent is not waited for', async () => {
+      const servers = await startSentinel({ sentinels: 3 })
+      onTestFinished(() => servers.dispose())
+      const [first] = servers.sentinels
+      const hosts = servers.sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',')
+      first?.pause()
+      try {
+        const url = `redis-sentinel://${hosts}/${servers.name}`
+        const connections = await open({ url, library, timeoutMs: 300_000 })
+        assert.equal(await connections.send('a', ['PING']), 'PONG')
+      } finally {
+        // Before the servers are disposed of, or its connection would be waited for.
+        await first?.kill()
+      }
+    })
+
     describe('to a cluster', () => {
       let cluster: RedisCluster
 
