@@ -48,7 +48,7 @@ Data goes to stdout; questions, progress, warnings and errors go to stderr.
 | \`yaml\` | the same document as YAML |
 | \`name\` | names, one per line |
 
-Instants are milliseconds since 1970 in documents, and ages such as \`2m5s\` in tables. Unknown values are
+Instants are milliseconds since 1970, with fractions, in documents, and ages such as \`2m5s\` in tables. Unknown values are
 left out of a document, and shown as \`<none>\` in a table. With \`--watch\`, a document is one line per
 change: \`{"event":"row","row":{…}}\`, or \`{"event":"gone","name":"…"}\`.
 
