@@ -1597,8 +1597,6 @@ errors[#errors + 1] = names[index]
 errors[#errors + 1] = call('HGET', errorsKey, names[index])
 end
 end
-local workers = call('HGETALL', workersKey)
-local held = call('ZRANGE', heldKey, 0, -1, 'WITHSCORES')
 call('UNLINK', rowsKey, itemsKey, errorsKey, keysKey, readyKey, delayedKey, backoffKey, dirtyKey, parkedKey, idleKey)
 local sameGeneration = generation
 createKeys()
