@@ -1,4 +1,5 @@
 import { type Failure, SluiceError } from '@sluice/core'
+import { unknownOutcome } from '../core/queue-errors.ts'
 import { isPermanent } from '../driver/retryable.ts'
 
 /** The answer for one key that failed. `isFinal`: a repetition cannot succeed. */
@@ -51,14 +52,5 @@ export function closedUnsent(key: string): SluiceError {
     `cannot do what was asked of key ${JSON.stringify(key)}: the queue was closed before the store ` +
       'could be asked; nothing was done',
     { retryable: true },
-  )
-}
-
-/** The error of a call whose outcome is unknown. */
-export function unknownOutcome(why: string, cause?: unknown): SluiceError {
-  return new SluiceError(
-    'ERR_UNKNOWN_OUTCOME',
-    `cannot say whether the call took effect: ${why}; look the key up before you repeat it`,
-    cause === undefined ? {} : { cause },
   )
 }

@@ -6,6 +6,7 @@ import {
   systemClock,
   type Timer,
 } from '@sluice/core'
+import { unknownOutcome } from '../core/queue-errors.ts'
 import type { DriverCalls } from '../driver/driver-calls.ts'
 import { retryDelayMs } from '../driver/retryable.ts'
 import { nextTurn } from '../environment/environment.ts'
@@ -17,7 +18,6 @@ import {
   isRetryable,
   type KeyFailure,
   timedOut,
-  unknownOutcome,
   wasNotSent,
 } from './batch-errors.ts'
 import { type Answers, BatchJob, rejectJob, resolveJob } from './batch-job.ts'

@@ -1,4 +1,4 @@
-import { unknownOutcome } from './batch-errors.ts'
+import { unknownOutcome } from '../core/queue-errors.ts'
 import { type BatchJob, rejectJob } from './batch-job.ts'
 
 /** Batches that the store has not answered yet. */

@@ -70,3 +70,12 @@ export function leaseLost(key: string, why: string): SluiceError {
     `the lease of key ${JSON.stringify(key)} is lost: ${why}; stop working on it`,
   )
 }
+
+/** The error of a call whose outcome is unknown. */
+export function unknownOutcome(why: string, cause?: unknown): SluiceError {
+  return new SluiceError(
+    'ERR_UNKNOWN_OUTCOME',
+    `cannot say whether the call took effect: ${why}; look the key up before you repeat it`,
+    cause === undefined ? {} : { cause },
+  )
+}

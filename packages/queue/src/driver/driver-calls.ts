@@ -13,9 +13,9 @@ import {
   sluiceChannel,
   type TracedVerb,
 } from '@sluice/core'
-import { queueClosed } from '../core/queue-errors.ts'
+import { queueClosed, unknownOutcome } from '../core/queue-errors.ts'
 import { randomName } from '../environment/environment.ts'
-import { inTime } from '../environment/timing.ts'
+import { answeredIn, inTime, notInTime } from '../environment/timing.ts'
 import type { CheckedOptions } from '../queue/options.ts'
 import { startDebugLog } from './debug-log.ts'
 import { type Described, describeFailure } from './describe-failure.ts'
@@ -133,6 +133,26 @@ export class DriverCalls implements HandleUser, GateUser {
   /** Makes a read-only call as soon as the store is usable; gives up after timeoutMs. */
   inquire<R>(send: () => Awaitable<R>): Awaitable<R> {
     return inTime(this.opened(send), this.options.timeoutMs, 'look into the store')
+  }
+
+  /**
+   * Makes a call that changes the store; gives up after timeoutMs. Nothing was sent if the store could not
+   * be used by then; otherwise the outcome is unknown.
+   */
+  change<R>(verb: TracedVerb, request: unknown, send: () => Awaitable<R>): Awaitable<R> {
+    let isSent = false
+    let isLate = false
+    const answer = this.opened(() => {
+      if (isLate) throw notInTime('open the store')
+      isSent = true
+      return this.call(verb, request, send)
+    })
+    return answeredIn(answer, this.options.timeoutMs, () => {
+      isLate = true
+      return isSent
+        ? unknownOutcome('the store did not answer within timeoutMs')
+        : notInTime('open the store')
+    })
   }
 
   /** Publishes a run of a handler, which says nothing about the store. */

@@ -1,23 +1,32 @@
 import { type Awaitable, SluiceError, systemClock } from '@sluice/core'
 
-/**
- * Waits for an answer, but not longer than `ms` of real time. Only for calls that may be given up
- * without harm, such as reads: the call itself continues.
- */
+/** Waits for an answer, but not longer than `ms` of real time. Rejects then; the call itself continues. */
+export function answeredIn<R>(
+  answer: Awaitable<R>,
+  ms: number,
+  late: () => SluiceError,
+): Awaitable<R> {
+  if (!(answer instanceof Promise)) return answer
+  return new Promise((resolve, reject) => {
+    const timer = systemClock.startTimer(ms, () => reject(late()))
+    answer.then(resolve, reject).finally(() => timer.stop())
+  })
+}
+
+/** The error of a call that was given up without harm, since it changes nothing, or was not made. */
+export function notInTime(aim: string, callee = 'the store'): SluiceError {
+  const message = `cannot ${aim}: ${callee} did not answer within timeoutMs`
+  return new SluiceError('ERR_TIMEOUT', message, { retryable: true })
+}
+
+/** The same for a call that may be given up without harm, such as one that reads. */
 export function inTime<R>(
   answer: Awaitable<R>,
   ms: number,
   aim: string,
-  callee = 'the store',
+  callee?: string,
 ): Awaitable<R> {
-  if (!(answer instanceof Promise)) return answer
-  return new Promise((resolve, reject) => {
-    const timer = systemClock.startTimer(ms, () => {
-      const message = `cannot ${aim}: ${callee} did not answer within timeoutMs`
-      reject(new SluiceError('ERR_TIMEOUT', message, { retryable: true }))
-    })
-    answer.then(resolve, reject).finally(() => timer.stop())
-  })
+  return answeredIn(answer, ms, () => notInTime(aim, callee))
 }
 
 /** Waits in real time, and keeps the process alive meanwhile. */

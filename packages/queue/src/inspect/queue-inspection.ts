@@ -197,7 +197,12 @@ export class QueueInspection implements Inspect {
         `cannot be operated on: the driver ${driver.name} has no verbs for that`,
       )
     }
-    const result = await core.calls.call('operate', { verb, ...request }, () => send(operate))
+    const { calls } = core
+    const sent = { verb, ...request }
+    // A purge takes as long as the queue has keys, and makes progress meanwhile.
+    const result = await (verb === 'purge'
+      ? calls.call('operate', sent, () => send(operate))
+      : calls.change('operate', sent, () => send(operate)))
     // What this process has claimed ahead would otherwise be started, by other queue objects too.
     handle.wake(name, undefined, verb === 'pause' || verb === 'park')
     return result
@@ -252,7 +257,7 @@ export class QueueInspection implements Inspect {
     const { driver, name, askOptions } = calls
     const dedupe = dedupeOf(await this.workers()) ?? askOptions.dedupe
     const lease = { key, token: row.token }
-    const replies = await calls.call('operate', { verb: 'release', ...lease }, () =>
+    const replies = await calls.change('operate', { verb: 'release', ...lease }, () =>
       driver.finish(name, [{ as: 'release', ...lease }], { ...askOptions, dedupe }),
     )
     const reply = replies[0] as (typeof replies)[number]
@@ -269,7 +274,7 @@ export class QueueInspection implements Inspect {
   async #forget(keys: readonly string[]): Promise<readonly ForgetOutcome[]> {
     const core = this.#core
     const { driver, name } = core.calls
-    const outcomes = await core.calls.call('forget', { keys }, () => driver.forget(name, keys))
+    const outcomes = await core.calls.change('forget', { keys }, () => driver.forget(name, keys))
     return outcomes.map((outcome) => {
       // Those of the other keys have taken effect; the call may be repeated.
       if (typeof outcome === 'object') throw outcome.error

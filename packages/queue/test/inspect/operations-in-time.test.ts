@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest'
+import { nextTurn } from '../support/late-driver.ts'
+import { fakeRealTime } from '../support/real-time.ts'
+import { late, Scene, seen } from '../support/setups.ts'
+
+const timeoutMs = 2_000
+
+const operations = {
+  pause: 'pause',
+  resume: 'resume',
+  park: 'park',
+  unpark: 'unpark',
+  runNow: 'runNow',
+  remove: 'remove',
+  release: 'finish',
+  forget: 'forget',
+} as const
+
+for (const [operation, verb] of Object.entries(operations)) {
+  test(`${operation} is not pending for longer than timeoutMs, and its outcome is unknown then`, async ({
+    onTestFinished,
+  }) => {
+    const scene = new Scene(late)
+    const queue = scene.queue({ timeoutMs })
+    await queue.add('a')
+    await queue.get()
+    const time = fakeRealTime(onTestFinished)
+    scene.late.hold(verb)
+    const answer = seen(queue.inspect[operation as 'park']('a'))
+    await time.pass(timeoutMs - 100)
+    expect(answer.state).toBe('waiting')
+    await time.pass(200)
+    expect(answer.error).toMatchObject({ code: 'ERR_UNKNOWN_OUTCOME' })
+    scene.late.letGo(verb)
+  })
+}
+
+test('a purge may take longer than timeoutMs: it removes any number of keys', async ({
+  onTestFinished,
+}) => {
+  const scene = new Scene(late)
+  const queue = scene.queue({ timeoutMs })
+  await queue.add('a')
+  const time = fakeRealTime(onTestFinished)
+  scene.late.hold('purge')
+  const purged = queue.inspect.purge()
+  await time.pass(2 * timeoutMs)
+  scene.late.letGo('purge')
+  expect(await purged).toBe(1)
+})
+
+test('an operation on a store that is not opened in time is not made later', async ({
+  onTestFinished,
+}) => {
+  const scene = new Scene(late)
+  const queue = scene.queue({ timeoutMs })
+  const time = fakeRealTime(onTestFinished)
+  scene.late.hold('open')
+  const answer = seen(queue.inspect.pause())
+  await time.pass(timeoutMs + 100)
+  expect(answer.error).toMatchObject({ code: 'ERR_TIMEOUT' })
+  scene.late.letGo('open')
+  await nextTurn()
+  await queue.len()
+  expect(scene.late.count('pause')).toBe(0)
+})
