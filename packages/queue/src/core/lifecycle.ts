@@ -1,4 +1,4 @@
-import { type EpochMs, SluiceError, systemClock } from '@sluice/core'
+import { type EpochMs, graceMsDefault, SluiceError, systemClock } from '@sluice/core'
 import type { QueueCore } from './queue-core.ts'
 import { keysLeft } from './queue-errors.ts'
 
@@ -13,6 +13,8 @@ const leaveMs = 500
 
 /** How much longer than its grace a close takes at most. */
 export const closeMs = 2_000
+
+const noKeys: ReadonlySet<string> = new Set()
 
 /** A caller that waits for the end of a drain. */
 interface Drainer {
@@ -199,7 +201,7 @@ export class Lifecycle {
    * Closes the queue. Called again with a grace of 0, it skips the rest of the grace. `leftMs`: how
    * long it may take at most, in real time.
    */
-  close(graceMs: number = 0, leftMs: number = graceMs + closeMs): Promise<void> {
+  close(graceMs?: number, leftMs?: number): Promise<void> {
     if (this.#closed === undefined) this.#closed = this.#close(graceMs, leftMs)
     else if (graceMs === 0) {
       this.#isHurried = true
@@ -208,9 +210,12 @@ export class Lifecycle {
     return this.#closed
   }
 
-  async #close(graceMs: number, leftMs: number): Promise<void> {
+  async #close(givenMs: number | undefined, leftMs: number | undefined): Promise<void> {
+    const isHeld = (): boolean => this.#core.helds.size > 0
+    const isRunning = (): boolean => this.#runningKeys().size > 0
+    const graceMs = givenMs ?? (isRunning() ? graceMsDefault : 0)
     const core = this.#core
-    const endAt = systemClock.monotonicMs() + leftMs
+    const endAt = systemClock.monotonicMs() + (leftMs ?? graceMs + closeMs)
     core.directQueue = undefined
     core.phase = 'closing'
     for (const waiter of core.waiters.takeAll()) waiter.answer([])
@@ -219,13 +224,19 @@ export class Lifecycle {
     const answered = this.#allAnswered()
     await endsBy(answered, endAt - leaveMs - settleMs)
     if (graceMs > 0 && !this.#isHurried) {
-      await this.#allGivenBack(graceMs, endAt - leaveMs - settleMs, (end) => {
-        this.#endGrace = end
-      })
+      if (givenMs === undefined) this.#abortAllBut(this.#runningKeys())
+      await this.#waitWhile(
+        givenMs === undefined ? isRunning : isHeld,
+        graceMs,
+        endAt - leaveMs - settleMs,
+        (end) => {
+          this.#endGrace = end
+        },
+      )
       this.#endGrace = undefined
     }
-    for (const held of core.helds.active()) held.abort(this.#closingError())
-    await this.#allGivenBack(settleMs, endAt - leaveMs)
+    this.#abortAllBut(noKeys)
+    await this.#waitWhile(isHeld, settleMs, endAt - leaveMs)
     core.phase = 'closed'
     // Finishes that holders have made meanwhile are in flight.
     const isAnswered = await endsBy(
@@ -270,6 +281,18 @@ export class Lifecycle {
     calls.report(keysLeft(ended, keys, options.leaseMs))
   }
 
+  /** The keys of handlers that run: unless a grace was given, only these have one. */
+  #runningKeys(): ReadonlySet<string> {
+    const { helds, tally } = this.#core
+    return new Set(tally?.runningKeys().filter((key) => helds.holds(key)))
+  }
+
+  #abortAllBut(keys: ReadonlySet<string>): void {
+    for (const held of this.#core.helds.active()) {
+      if (!keys.has(held.key)) held.abort(this.#closingError())
+    }
+  }
+
   #closingError(): SluiceError {
     return new SluiceError(
       'ERR_CLOSING',
@@ -278,14 +301,15 @@ export class Lifecycle {
     )
   }
 
-  /** Waits until nothing is held, but not longer than `ms`, nor than until `endAt` in real time. */
-  async #allGivenBack(
+  /** Waits for keys to be given back, but not longer than `ms`, nor than until `endAt` in real time. */
+  async #waitWhile(
+    areLeft: () => boolean,
     ms: number,
     endAt: number,
     sooner?: (end: () => void) => void,
   ): Promise<void> {
-    const { helds, calls } = this.#core
-    if (helds.size === 0) return
+    if (!areLeft()) return
+    const { calls } = this.#core
     let isOver = false
     const end = (): void => {
       isOver = true
@@ -296,7 +320,7 @@ export class Lifecycle {
     timer.ref()
     atLast.ref()
     sooner?.(end)
-    while (helds.size > 0 && !isOver) await this.nextGivenBack()
+    while (areLeft() && !isOver) await this.nextGivenBack()
     timer.stop()
     atLast.stop()
   }

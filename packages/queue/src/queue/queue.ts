@@ -39,7 +39,8 @@ export interface WaitOptions {
 /** How to close a queue. */
 export interface CloseOptions {
   /**
-   * How long to wait for held keys to be given back before their signals are aborted. Default 0.
+   * How long to wait for held keys to be given back before their signals are aborted. By default, handlers
+   * of workers have 10 s, and keys that were taken in another way none.
    */
   readonly graceMs?: number
 }
@@ -124,7 +125,7 @@ export interface Queue<T> extends AsyncDisposable, AsyncIterable<Held<T>> {
   /**
    * Closes the queue: flushes accepted adds, waits `graceMs` for held keys, aborts their signals,
    * waits one more second, and leaves the rest to their leases, named in one ERR_CLOSING that is
-   * reported. Ends within `graceMs` and two seconds, even if the store does not answer: calls
+   * reported. Ends within the grace and two seconds, even if the store does not answer: calls
    * without an answer then reject. Calling it again waits for the same end; with `graceMs: 0` it
    * ends the grace period.
    */

@@ -126,6 +126,11 @@ export class WorkTally {
     if (this.#workers.delete(worker)) this.slots -= worker.concurrency
   }
 
+  /** The keys whose handlers run. */
+  runningKeys(): string[] {
+    return [...this.#workers].flatMap(({ runs }) => [...runs].map(({ key }) => key))
+  }
+
   /**
    * Resolves when the store has acknowledged the finish of a run of any worker: they share the room
    * for such finishes, so that a loop may wait for those of another worker only.

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { SluiceError } from '../../src/index.ts'
+import { createWorker, SluiceError } from '../../src/index.ts'
 import { refusal } from '../support/refusal.ts'
 import { holding, Scene, seen, setups, take } from '../support/setups.ts'
 
@@ -127,6 +127,54 @@ describe.each(setups)('close over $way', (setup) => {
     await scene.clock.step(1_000)
     expect(closing.state).toBe('resolved')
     expect(scene.takeErrors()).toEqual(['ERR_CLOSING'])
+  })
+
+  test('3 close: by default, handlers of workers have ten seconds, and keys taken by hand none', async () => {
+    const { scene, queue, held } = await holding(setup)
+    const signals = new Map<string, AbortSignal>()
+    let finish = (): void => undefined
+    createWorker({
+      queue,
+      concurrency: 2,
+      handler: (item, { signal }) => {
+        signals.set(item, signal)
+        return item === 'slow'
+          ? new Promise(() => {})
+          : new Promise((resolve) => (finish = resolve))
+      },
+    })
+    await queue.addMany(['slow', 'quick'])
+    await scene.quiet()
+    expect([...signals.keys()]).toEqual(['slow', 'quick'])
+    const closing = seen(queue.close())
+    await scene.clock.step(0)
+    expect(held.signal.reason).toMatchObject({ code: 'ERR_CLOSING' })
+    finish()
+    await scene.clock.step(9_999)
+    expect([...signals.values()].map(({ aborted }) => aborted)).toEqual([false, false])
+    expect(closing.state).toBe('waiting')
+    await scene.clock.step(1)
+    expect([...signals.values()].map(({ aborted }) => aborted)).toEqual([true, false])
+    await scene.clock.step(1_000)
+    expect(closing.state).toBe('resolved')
+    expect((await scene.states())['quick']).toBe(undefined)
+    expect(scene.takeErrors()).toEqual(['ERR_CLOSING'])
+  })
+
+  test('3 close: ends when the last handler has returned', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    let finish = (): void => undefined
+    createWorker({ queue, handler: () => new Promise((resolve) => (finish = resolve)) })
+    await queue.add('a')
+    await scene.quiet()
+    const closing = seen(queue.close())
+    await scene.clock.step(500)
+    expect(closing.state).toBe('waiting')
+    finish()
+    await scene.quiet()
+    expect(closing.state).toBe('resolved')
+    expect(await scene.states()).toEqual({})
   })
 
   test('3 close: the grace ends with the last key that is given back', async () => {

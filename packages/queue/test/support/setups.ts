@@ -3,6 +3,7 @@ import { type FakeClock, fakeClock } from '@sluice/core/testing'
 import { memoryDriver } from '@sluice/memory'
 import { expect, onTestFinished } from 'vitest'
 import {
+  type CloseOptions,
   createDelayingQueue,
   createQueue,
   createRateLimitingQueue,
@@ -75,7 +76,7 @@ export class Scene {
   readonly driver: Driver
   /** Errors that `onError` was called with. A test has to take those that it expects. */
   errors: unknown[] = []
-  readonly #queues: { close(): Promise<void> }[] = []
+  readonly #queues: { close(options?: CloseOptions): Promise<void> }[] = []
 
   constructor(setup: Setup, inner: Driver = memoryDriver()) {
     this.setup = setup
@@ -111,7 +112,7 @@ export class Scene {
   }
 
   /** Closes this queue after the test, too. */
-  keep<Q extends { close(): Promise<void> }>(queue: Q): Q {
+  keep<Q extends { close(options?: CloseOptions): Promise<void> }>(queue: Q): Q {
     this.#queues.push(queue)
     return queue
   }
@@ -166,7 +167,7 @@ export class Scene {
   async end(): Promise<void> {
     const { errors } = this
     this.errors = []
-    const closing = Promise.all(this.#queues.map((queue) => queue.close()))
+    const closing = Promise.all(this.#queues.map((queue) => queue.close({ graceMs: 0 })))
     await this.clock.step(0)
     await this.clock.step(1_000)
     await closing
