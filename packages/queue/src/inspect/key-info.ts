@@ -1,4 +1,4 @@
-import { decodeItem, type KeyRow, never, noToken, parseJson } from '@sluice/core'
+import { decodeItem, type EpochMs, type KeyRow, never, noToken, parseJson } from '@sluice/core'
 import type { HolderInfo, KeyInfo, LastError } from './inspect.ts'
 
 /** The last error of a row, from how it is stored. */
@@ -21,10 +21,14 @@ function holderOf(row: KeyRow): HolderInfo {
   }
 }
 
-/** A row of the store as its users see it: members that are not set are absent. */
-export function keyInfo(row: KeyRow): KeyInfo {
+/**
+ * A row of the store as its users see it at `now`: members that are not set are absent, and so is a
+ * second run that is due like the first: one claim takes both.
+ */
+export function keyInfo(row: KeyRow, now: EpochMs): KeyInfo {
   const isHeld = row.token !== noToken
   const isOwed = row.dueAt !== never
+  const isTwice = row.laterAt !== never && (row.dueAt > now || row.laterAt > now)
   const askedAt = isHeld ? row.claimedAskedAt : row.askedAt
   return {
     key: row.key,
@@ -33,7 +37,7 @@ export function keyInfo(row: KeyRow): KeyInfo {
     priority: isHeld && !isOwed ? row.claimedPriority : row.priority,
     ...(askedAt === never || !(isHeld || isOwed) ? {} : { askedAt }),
     ...(isOwed ? { dueAt: row.dueAt, why: row.why } : {}),
-    ...(row.laterAt === never ? {} : { laterAt: row.laterAt }),
+    ...(isTwice ? { laterAt: row.laterAt } : {}),
     ...(isOwed && !isHeld ? { readyAt: row.readyAt } : {}),
     failures: row.failures,
     ...(row.failedAt === never ? {} : { failedAt: row.failedAt }),

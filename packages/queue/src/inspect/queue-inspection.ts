@@ -102,7 +102,7 @@ export class QueueInspection implements Inspect {
     checkNumber('options.limit', limit, { min: 1, max: page.max, integer: true })
     const reply = await this.#list({ state, prefix, cursor, limit })
     return {
-      keys: reply.rows.map(keyInfo),
+      keys: reply.rows.map((row) => keyInfo(row, reply.now)),
       ...(reply.cursor === undefined ? {} : { cursor: reply.cursor }),
     }
   }
@@ -123,8 +123,8 @@ export class QueueInspection implements Inspect {
   }
 
   async get(key: string): Promise<KeyInfo | undefined> {
-    const { row } = await this.row(key)
-    return row === undefined ? undefined : keyInfo(row)
+    const { now, row } = await this.row(key)
+    return row === undefined ? undefined : keyInfo(row, now)
   }
 
   async explain(key: string): Promise<Explanation> {
@@ -135,7 +135,7 @@ export class QueueInspection implements Inspect {
       this.#counts(capDefault),
       calls.driver.capabilities.workers ? this.workers() : undefined,
     ])
-    return explainKey(keyInfo(row), {
+    return explainKey(keyInfo(row, now), {
       now,
       isShuttingDown: this.#core.phase !== 'open',
       workers,

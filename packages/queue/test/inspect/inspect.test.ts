@@ -194,6 +194,24 @@ describe.each(leases)('inspect %s', (_name, leaseMs) => {
     await queue.close()
   })
 
+  test('a second run is not shown any more when one claim takes both', async () => {
+    const { clock, queue } = setUp()
+    const { inspect } = queue
+    const laterAt = clock.now() + 50
+    await queue.addAfter('k', 50)
+    await queue.add('k')
+    await clock.step(49)
+    expect((await inspect.get('k'))?.laterAt).toBe(laterAt)
+    await clock.step(1)
+    const { keys } = await inspect.list()
+    for (const info of [await inspect.get('k'), (await inspect.explain('k')).info, keys[0]]) {
+      expect(info).toMatchObject({ key: 'k', state: 'ready' })
+      expect(info).not.toHaveProperty('laterAt')
+    }
+    expect(await (await queue.get())?.done()).toBe('idle')
+    await queue.close()
+  })
+
   test('bad input names the parameter and changes nothing', async () => {
     const { queue } = setUp()
     const { inspect } = queue

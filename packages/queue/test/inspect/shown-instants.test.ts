@@ -26,7 +26,7 @@ async function busy() {
   await failed.retry()
   await queue.addRateLimited('bucket')
   await queue.addRateLimited('bucket')
-  await other.addAfter('delayed', 5_000)
+  await other.addAfter('delayed', 50_000)
   await queue.add('delayed')
   await scene.clock.step(10_000)
   const store = inspectStore(scene.driver, { clock: scene.clock })
