@@ -949,7 +949,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION find_locked_keys_15c580b9(in_queue text, in_keys text[], in_create boolean)
+CREATE OR REPLACE FUNCTION find_locked_keys_ea2a606a(in_queue text, in_keys text[], in_create boolean)
  RETURNS SETOF text
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -971,7 +971,9 @@ begin
     free := array(select x.key from unnest(in_keys) as i(key) cross join lateral (
       select k.key from keys k where k.queue_id = this_queue and k.key = i.key
       for update skip locked) x);
+    raise exception 'taken back' using errcode = 'SL000';
   exception
+    when sqlstate 'SL000' then null;
     when lock_not_available then
       free := '{}';
       foreach one in array in_keys loop
@@ -979,8 +981,9 @@ begin
           perform from keys k where k.queue_id = this_queue and k.key = one
           for update skip locked;
           if found then free := free || one; end if;
+          raise exception 'taken back' using errcode = 'SL000';
         exception
-          when lock_not_available then null;
+          when sqlstate 'SL000' or lock_not_available then null;
         end;
       end loop;
   end;

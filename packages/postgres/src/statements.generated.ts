@@ -992,8 +992,8 @@ end
 $body$;`,
   },
   {
-    name: 'find_locked_keys_15c580b9',
-    sql: `create or replace function sluice.find_locked_keys_15c580b9(in_queue text, in_keys text[], in_create boolean)
+    name: 'find_locked_keys_ea2a606a',
+    sql: `create or replace function sluice.find_locked_keys_ea2a606a(in_queue text, in_keys text[], in_create boolean)
 returns setof text language plpgsql
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -1014,7 +1014,9 @@ begin
     free := array(select x.key from unnest(in_keys) as i(key) cross join lateral (
       select k.key from sluice.keys k where k.queue_id = this_queue and k.key = i.key
       for update skip locked) x);
+    raise exception 'taken back' using errcode = 'SL000';
   exception
+    when sqlstate 'SL000' then null;
     when lock_not_available then
       free := '{}';
       foreach one in array in_keys loop
@@ -1022,8 +1024,9 @@ begin
           perform from sluice.keys k where k.queue_id = this_queue and k.key = one
           for update skip locked;
           if found then free := free || one; end if;
+          raise exception 'taken back' using errcode = 'SL000';
         exception
-          when lock_not_available then null;
+          when sqlstate 'SL000' or lock_not_available then null;
         end;
       end loop;
   end;
@@ -1698,7 +1701,7 @@ where queue_id = sluice.queue_number_6461402f($1::text)
   and at > sluice.present_4c1f74c0($3::float8, $4::float8) - $2::float8
 order by at desc, id desc`,
   findLockedKeys: `select b.key
-from sluice.find_locked_keys_15c580b9($1::text, $2::text[], $3::boolean) as b(key)`,
+from sluice.find_locked_keys_ea2a606a($1::text, $2::text[], $3::boolean) as b(key)`,
   finishDone: `select index, outcome, due_at, failures from sluice.finish_done_66b27e2f(
   $1::text, $2::text[], $3::bigint[], $4::boolean[], $5::int[], $6::float8, $7::float8)`,
   history: `select p.now, h.at, h.started, h.done, h.failed, h.added, h.merged, h.expired, h.ready, h.delayed,

@@ -1,6 +1,7 @@
 -- Which of these keys another transaction has locked right now, for a batch that has met a lock. With
 -- in_create, also keys that another transaction is about to create: trying is the only way to find
--- those.
+-- those. Keeps no lock, which other batches would take for one of a transaction that stays open: each
+-- block that locks is taken back.
 create or replace function sluice.find_locked_keys(in_queue text, in_keys text[], in_create boolean)
 returns setof text language plpgsql
 -- @include settings
@@ -14,7 +15,9 @@ begin
     free := array(select x.key from unnest(in_keys) as i(key) cross join lateral (
       select k.key from sluice.keys k where k.queue_id = this_queue and k.key = i.key
       for update skip locked) x);
+    raise exception 'taken back' using errcode = 'SL000';
   exception
+    when sqlstate 'SL000' then null;
     -- Of a row that was updated while this ran, the server does not skip the newer version: it waits.
     when lock_not_available then
       free := '{}';
@@ -23,8 +26,9 @@ begin
           perform from sluice.keys k where k.queue_id = this_queue and k.key = one
           for update skip locked;
           if found then free := free || one; end if;
+          raise exception 'taken back' using errcode = 'SL000';
         exception
-          when lock_not_available then null;
+          when sqlstate 'SL000' or lock_not_available then null;
         end;
       end loop;
   end;

@@ -2,7 +2,9 @@
 import type { AskOptions } from '@sluice/core'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { statementsFor } from '../../src/connection/statements.ts'
 import { postgresDriver } from '../../src/index.ts'
+import { channelOf } from '../../src/schema/schema-name.ts'
 import { installed } from '../support/installed.ts'
 import { poolOf, startServer, type TestServer } from '../support/server.ts'
 
@@ -302,6 +304,20 @@ test('locks that the server waits for, although it was told to skip them, fail t
     }
     expect(replies).toEqual([busy, busy, busy])
   })
+})
+
+test('the search for locked keys keeps no lock while it goes on', async () => {
+  await driver.add('q', asks(['k0499', 'k0500']), options)
+  const { text } = statementsFor(schema, channelOf(schema)).findLockedKeys
+  const client = new pg.Client({ connectionString: server.url })
+  await client.connect()
+  await client.query('begin')
+  const { rows } = await client.query(text, ['q', '{k0499,k0500,k0501}', true])
+  expect(rows).toEqual([])
+  const cancelled = await driver.cancel('q', ['k0499', 'k0500'])
+  expect(cancelled).toEqual(['cancelled', 'cancelled'])
+  await client.query('rollback')
+  await client.end()
 })
 
 async function deadlocks(): Promise<number> {
