@@ -308,7 +308,7 @@ class PostgresDriver implements Driver {
       poolUse: () => this.#open.target.use,
       buckets: () => this.#open.target.buckets,
       isSingle: this.#settings.client !== undefined,
-      channel: this.#channel,
+      channel: this.#settings.notify ? this.#channel : undefined,
     })
   }
 

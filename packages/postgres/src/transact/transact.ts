@@ -27,7 +27,8 @@ export interface TransactionUse {
   readonly buckets: () => Connections
   /** Whether the database has one connection, which the transaction of the caller uses. */
   readonly isSingle: boolean
-  readonly channel: string
+  /** Where to send notices; undefined if none are sent. */
+  readonly channel: string | undefined
 }
 
 /** The last call on each client, after which the next one starts. */
@@ -85,7 +86,7 @@ export function transact(transaction: unknown, use: TransactionUse): DriverTrans
       await savepoint(connection)
       const replies = await work(store, connection, onBucketConnection)
       // Postgres sends the notice with the commit.
-      if (replies.some(wakes)) {
+      if (use.channel !== undefined && replies.some(wakes)) {
         await connection.query(store.statements.notify, [use.channel, noticeOf(queue)])
       }
       await connection.script('release savepoint sluice')

@@ -77,6 +77,21 @@ test('others are told by the commit, and not before', async () => {
   await other.end()
 })
 
+test('without notices, a transaction carries none: with one, it could not be prepared', async () => {
+  const schema = `transact_${made}`
+  const sent = vi.spyOn(client, 'query')
+  for (const notify of [true, false]) {
+    const other = postgresDriver({ connectionString: server.url, schema, notify, onWarning() {} })
+    await other.open({})
+    sent.mockClear()
+    await client.query('begin')
+    await other.transact!(client).add('q', [one], options)
+    await client.query('rollback')
+    expect(JSON.stringify(sent.mock.calls).includes('pg_notify')).toBe(notify)
+    await other.close()
+  }
+})
+
 test('a key that is locked is busy, and the transaction goes on', async () => {
   await driver.add('q', [one], options)
   const other = new pg.Client({ connectionString: server.url })
