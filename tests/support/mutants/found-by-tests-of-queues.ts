@@ -368,4 +368,18 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       title: 'an array with holes is refused, and nothing of it is added',
     },
   },
+  {
+    name: 'moving queues does not say that workers vanished',
+    edits: [
+      {
+        file: 'packages/queue/src/transfer/move-queues.ts',
+        find: '          error: vanished,\n',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'tests/test/move-queues.test.ts',
+      title: 'held keys are awaited, and those whose holders vanished are ended',
+    },
+  },
 ]

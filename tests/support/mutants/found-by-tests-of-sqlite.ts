@@ -175,4 +175,32 @@ export const foundByTestsOfSqlite: readonly FoundByTest[] = [
       title: 'the length of the log is looked at once a second',
     },
   },
+  {
+    name: 'the locks of a file of SQLite may be removed unnoticed',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection/database-source.ts',
+        find: '-shm`)?.ino',
+        replace: '-wal`)?.ino',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/faults.test.ts',
+      title: 'a file of locks that was removed while in use is noticed, and there again',
+    },
+  },
+  {
+    name: 'a file of SQLite that has lost its locks gets others while it is in use',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection/database-source.ts',
+        find: 'if (!mustBeAlone && hasLostLocks(file)) recoverAlone(library, file)\n',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/faults.test.ts',
+      title: 'without its file of locks, a file is opened only when no connection uses it',
+    },
+  },
 ]

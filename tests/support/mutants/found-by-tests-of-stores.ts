@@ -269,4 +269,18 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
       title: 'names the holders of keys that are held at the same time without a lease',
     },
   },
+  {
+    name: 'a purge on Postgres passes over locked keys',
+    edits: [
+      {
+        file: 'packages/postgres/src/verbs/operate.ts',
+        find: 'for (const waits of [false, true])',
+        replace: 'for (const waits of [false, false])',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/verbs/locked-rows.test.ts',
+      title: 'a purge removes all but the locked key, and says that it stays',
+    },
+  },
 ]
