@@ -257,6 +257,21 @@ describe('a process that only adds notices within a second that its file', () =>
   }
 })
 
+for (const suffix of ['', '-shm']) {
+  test(`an add is not acknowledged after queue.db${suffix} alone was moved`, async () => {
+    const file = scratchFile()
+    const { driver } = storeOn(file)
+    await driver.open({})
+    await driver.add('q', [ask('before')], askOptions)
+    renameSync(`${file}${suffix}`, `${file}.away`)
+    await assert.rejects(
+      async () => await driver.add('q', [ask('after')], askOptions),
+      withCode('ERR_UNKNOWN_OUTCOME'),
+    )
+    await driver.close()
+  })
+}
+
 test('a file that was removed while in use is noticed by the next tick, and comes back', async () => {
   const file = scratchFile()
   const { driver, real } = storeOn(file)

@@ -124,8 +124,8 @@ export const foundByTestsOfSqlite: readonly FoundByTest[] = [
       },
       {
         file: 'packages/sqlite/src/connection/log-guard.ts',
-        find: 'if (size <= this.#bytesMax) return\n',
-        replace: 'commits += 1\n    if (size <= this.#bytesMax || commits % 256 !== 0) return\n',
+        find: 'if (size > this.#bytesMax && now',
+        replace: 'commits += 1\n    if (commits % 256 === 0 && size > this.#bytesMax && now',
       },
     ],
     finder: {
@@ -138,8 +138,8 @@ export const foundByTestsOfSqlite: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/sqlite/src/connection/log-guard.ts',
-        find: 'if (this.#folder.hasNone() && now',
-        replace: 'if ((this.#statusAtMs >= 0 || this.#folder.hasNone()) && now',
+        find: 'const isAtRest = this.#folder.hasNone()',
+        replace: 'const isAtRest = this.#statusAtMs >= 0 || this.#folder.hasNone()',
       },
     ],
     finder: {

@@ -123,6 +123,16 @@ export class Connection {
     )
   }
 
+  /** The same after a commit, if a file may have been moved, removed or replaced before it. */
+  #checkCommitted(): void {
+    if (!this.#source.isReplaced()) return
+    throw new SluiceError(
+      'ERR_UNKNOWN_OUTCOME',
+      `${this.file}, or its -shm, was moved, removed or replaced while it was in use; the outcome of the ` +
+        'last commit is unknown',
+    )
+  }
+
   #transaction<T>(clock: Clock, queue: string | null, work: Work<T>, writes: boolean): T {
     const statements = this.#opened(clock)
     let stage: Stage = 'before-commit'
@@ -145,7 +155,7 @@ export class Connection {
         this.#rollBack(statements)
         throw error
       }
-      if (writes) this.#logGuard.committed(statements.database)
+      if (writes && this.#logGuard.committed(statements.database)) this.#checkCommitted()
       return value
     } catch (error) {
       this.#afterError(error)

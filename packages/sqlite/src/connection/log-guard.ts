@@ -54,10 +54,14 @@ export class LogGuard {
     this.#folder.close()
   }
 
-  /** To be called after each commit. Throws if the commit went into a log that was deleted. */
-  committed(database: SqliteDatabase): void {
+  /**
+   * To be called after each commit. Throws if the commit went into a log that was deleted. Returns whether
+   * other files may have been, too.
+   */
+  committed(database: SqliteDatabase): boolean {
     const now = this.#environment.clock.monotonicMs()
-    if (this.#folder.hasNone() && now - this.#statusAtMs < statusMs) return
+    const isAtRest = this.#folder.hasNone()
+    if (isAtRest && now - this.#statusAtMs < statusMs) return false
     this.#statusAtMs = now
     const { ino, size } = this.#status()
     this.#inode ??= ino
@@ -67,8 +71,8 @@ export class LogGuard {
         `${this.#path} was removed while it was in use; the outcome of the last commit is unknown`,
       )
     }
-    if (size <= this.#bytesMax) return
-    if (now >= this.#notBeforeMs) this.#empty(database, size, now)
+    if (size > this.#bytesMax && now >= this.#notBeforeMs) this.#empty(database, size, now)
+    return !isAtRest
   }
 
   #status(): { readonly ino: number | undefined; readonly size: number } {
