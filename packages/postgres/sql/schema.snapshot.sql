@@ -391,7 +391,7 @@ AS $function$
 select a.key, a.outcome from add_checked_befa349d($1, $2, $3, $4, $5, $6) a
 $function$;
 
-CREATE OR REPLACE FUNCTION add_record_e632eb8f(in_queue text, in_record text, in_steps integer[], in_kept integer[], in_cap integer, in_codes integer, in_runs integer, in_runs_of_code integer, in_runs_ms double precision, in_now double precision)
+CREATE OR REPLACE FUNCTION add_record_4fe9506a(in_queue text, in_record text, in_steps integer[], in_kept integer[], in_cap integer, in_codes integer, in_runs integer, in_runs_of_code integer, in_runs_ms double precision, in_now double precision)
  RETURNS boolean
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -448,6 +448,7 @@ begin
     delete from history h
     where h.queue_id = this_queue and h.step_ms = step and h.at <= first_at - step::float8 * kept;
   end loop;
+  delete from failed_runs f where f.queue_id = this_queue and f.at <= in_now - in_runs_ms;
   if work -> 'failedRuns' = '[]' then
     return true;
   end if;
@@ -456,10 +457,9 @@ begin
     (r ->> 'failures')::int, r ->> 'lastError'
   from jsonb_array_elements(work -> 'failedRuns') with ordinality as e(r, nth) order by e.nth;
   delete from failed_runs f using (
-    select x.id, x.at, row_number() over (partition by x.code order by x.at desc, x.id desc) as nth
+    select x.id, row_number() over (partition by x.code order by x.at desc, x.id desc) as nth
     from failed_runs x where x.queue_id = this_queue) y
-  where f.queue_id = this_queue and f.id = y.id
-    and (y.at <= in_now - in_runs_ms or y.nth > in_runs_of_code);
+  where f.queue_id = this_queue and f.id = y.id and y.nth > in_runs_of_code;
   delete from failed_runs f using (
     select x.id from failed_runs x where x.queue_id = this_queue
     order by x.at desc, x.id desc offset in_runs) y
@@ -1359,7 +1359,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION tick_732260b3(in_queue text, in_holder text, in_host text, in_pid integer, in_concurrency integer, in_info text, in_limit integer, in_expire double precision, in_now double precision, in_least double precision, in_record text, in_steps integer[], in_kept integer[], in_cap integer, in_codes integer, in_runs integer, in_runs_of_code integer, in_runs_ms double precision)
+CREATE OR REPLACE FUNCTION tick_8d9c1e40(in_queue text, in_holder text, in_host text, in_pid integer, in_concurrency integer, in_info text, in_limit integer, in_expire double precision, in_now double precision, in_least double precision, in_record text, in_steps integer[], in_kept integer[], in_cap integer, in_codes integer, in_runs integer, in_runs_of_code integer, in_runs_ms double precision)
  RETURNS TABLE(kind integer, now double precision, next_at double precision, paused boolean, swept integer, key text, token bigint, recorded boolean)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1391,7 +1391,7 @@ begin
     delete from workers w where w.queue = in_queue and w.seen_at < t - 86400000;
   end if;
   if in_record is not null then
-    is_recorded := add_record_e632eb8f(in_queue, in_record, in_steps, in_kept, in_cap, in_codes, in_runs,
+    is_recorded := add_record_4fe9506a(in_queue, in_record, in_steps, in_kept, in_cap, in_codes, in_runs,
       in_runs_of_code, in_runs_ms, t);
   end if;
   delete from keys k where k.ctid = any (array(

@@ -559,8 +559,8 @@ end
 $body$;`,
   },
   {
-    name: 'add_record_e632eb8f',
-    sql: `create or replace function sluice.add_record_e632eb8f(
+    name: 'add_record_4fe9506a',
+    sql: `create or replace function sluice.add_record_4fe9506a(
   in_queue text, in_record text, in_steps int[], in_kept int[], in_cap int, in_codes int,
   in_runs int, in_runs_of_code int, in_runs_ms float8, in_now float8
 ) returns boolean language plpgsql
@@ -618,6 +618,7 @@ begin
     delete from sluice.history h
     where h.queue_id = this_queue and h.step_ms = step and h.at <= first_at - step::float8 * kept;
   end loop;
+  delete from sluice.failed_runs f where f.queue_id = this_queue and f.at <= in_now - in_runs_ms;
   if work -> 'failedRuns' = '[]' then
     return true;
   end if;
@@ -626,10 +627,9 @@ begin
     (r ->> 'failures')::int, r ->> 'lastError'
   from jsonb_array_elements(work -> 'failedRuns') with ordinality as e(r, nth) order by e.nth;
   delete from sluice.failed_runs f using (
-    select x.id, x.at, row_number() over (partition by x.code order by x.at desc, x.id desc) as nth
+    select x.id, row_number() over (partition by x.code order by x.at desc, x.id desc) as nth
     from sluice.failed_runs x where x.queue_id = this_queue) y
-  where f.queue_id = this_queue and f.id = y.id
-    and (y.at <= in_now - in_runs_ms or y.nth > in_runs_of_code);
+  where f.queue_id = this_queue and f.id = y.id and y.nth > in_runs_of_code;
   delete from sluice.failed_runs f using (
     select x.id from sluice.failed_runs x where x.queue_id = this_queue
     order by x.at desc, x.id desc offset in_runs) y
@@ -1406,8 +1406,8 @@ end
 $body$;`,
   },
   {
-    name: 'tick_732260b3',
-    sql: `create or replace function sluice.tick_732260b3(
+    name: 'tick_8d9c1e40',
+    sql: `create or replace function sluice.tick_8d9c1e40(
   in_queue text, in_holder text, in_host text, in_pid int, in_concurrency int, in_info text,
   in_limit int, in_expire float8, in_now float8, in_least float8, in_record text, in_steps int[],
   in_kept int[], in_cap int, in_codes int, in_runs int, in_runs_of_code int, in_runs_ms float8
@@ -1444,7 +1444,7 @@ begin
     delete from sluice.workers w where w.queue = in_queue and w.seen_at < t - 86400000;
   end if;
   if in_record is not null then
-    is_recorded := sluice.add_record_e632eb8f(in_queue, in_record, in_steps, in_kept, in_cap, in_codes, in_runs,
+    is_recorded := sluice.add_record_4fe9506a(in_queue, in_record, in_steps, in_kept, in_cap, in_codes, in_runs,
       in_runs_of_code, in_runs_ms, t);
   end if;
   delete from sluice.keys k where k.ctid = any (array(
@@ -1747,12 +1747,12 @@ from sluice.renew_49796185($1::text, $2::text[], $3::bigint[], $4::float8, $5::f
   tickOverListener: `select kind, now, next_at, paused, swept, key, token, recorded, sluice.ahead_ms_a3187b88() as ahead,
   exists (select from pg_catalog.pg_listening_channels() as c(name) where c.name = $19::text)
     as listens
-from sluice.tick_732260b3(
+from sluice.tick_8d9c1e40(
   $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8,
   $10::float8, $11::text, $12::int[], $13::int[], $14::int, $15::int, $16::int, $17::int,
   $18::float8)`,
   tick: `select kind, now, next_at, paused, swept, key, token, recorded, sluice.ahead_ms_a3187b88() as ahead
-from sluice.tick_732260b3(
+from sluice.tick_8d9c1e40(
   $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8,
   $10::float8, $11::text, $12::int[], $13::int[], $14::int, $15::int, $16::int, $17::int,
   $18::float8)`,

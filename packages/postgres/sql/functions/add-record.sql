@@ -54,6 +54,7 @@ begin
     delete from sluice.history h
     where h.queue_id = this_queue and h.step_ms = step and h.at <= first_at - step::float8 * kept;
   end loop;
+  delete from sluice.failed_runs f where f.queue_id = this_queue and f.at <= in_now - in_runs_ms;
   if work -> 'failedRuns' = '[]' then
     return true;
   end if;
@@ -62,10 +63,9 @@ begin
     (r ->> 'failures')::int, r ->> 'lastError'
   from jsonb_array_elements(work -> 'failedRuns') with ordinality as e(r, nth) order by e.nth;
   delete from sluice.failed_runs f using (
-    select x.id, x.at, row_number() over (partition by x.code order by x.at desc, x.id desc) as nth
+    select x.id, row_number() over (partition by x.code order by x.at desc, x.id desc) as nth
     from sluice.failed_runs x where x.queue_id = this_queue) y
-  where f.queue_id = this_queue and f.id = y.id
-    and (y.at <= in_now - in_runs_ms or y.nth > in_runs_of_code);
+  where f.queue_id = this_queue and f.id = y.id and y.nth > in_runs_of_code;
   delete from sluice.failed_runs f using (
     select x.id from sluice.failed_runs x where x.queue_id = this_queue
     order by x.at desc, x.id desc offset in_runs) y

@@ -1,5 +1,12 @@
 /** What is at its limit: pending keys, tokens, priorities, sizes of batches and of items. */
-import { type AskOptions, batchKeysMax, type Driver, itemBytesMax } from '@sluice/core'
+import {
+  type AskOptions,
+  batchKeysMax,
+  type Driver,
+  itemBytesMax,
+  type WorkRecord,
+} from '@sluice/core'
+import { fakeClock } from '@sluice/core/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { statementsFor } from '../../src/connection/statements.ts'
 import { postgresDriver } from '../../src/index.ts'
@@ -172,6 +179,31 @@ test('items at the limit come back as they were, in batches beyond one statement
   const { claims } = await claimOf(1_000)
   expect(claims.map(({ key }) => key)).toEqual(asks.map(({ key }) => key))
   expect(claims.every(({ item }, at) => item === asks[at]?.item)).toBe(true)
+})
+
+test('failed runs are deleted when they are older than a day, also if no run fails any more', async () => {
+  const clock = fakeClock()
+  schema = 'failed_runs'
+  const recording = make()
+  await recording.open({ clock })
+  const pool = poolOf(server.url, 1)
+  const record = async (what: Pick<WorkRecord, 'codes' | 'failedRuns'>) => {
+    const counts = { started: 0, done: 0, failed: 0, added: 0, merged: 0, expired: 0 }
+    const worker = { holder: 'w', host: 'h', pid: 1, concurrency: 1, settings: {} }
+    const request = { holder: 'w', worker, limit: 100, failuresExpireMs: 86_400_000 }
+    await recording.tick('q', { ...request, record: { ...counts, ...what } })
+  }
+  const stored = async () => (await pool.query(`select key from ${schema}.failed_runs`)).rows.length
+  const failed = { key: 'a', code: 'E', holder: 'w', failures: 0, lastError: '{}' }
+  await record({ codes: [['E', 1]], failedRuns: [{ ...failed, at: clock.now() }] })
+  await clock.step(86_300_000)
+  await record({ codes: [], failedRuns: [] })
+  expect(await stored()).toBe(1)
+  await clock.step(100_000)
+  await record({ codes: [], failedRuns: [] })
+  expect(await stored()).toBe(0)
+  await pool.end()
+  await recording.close()
 })
 
 test('no statement of a transaction is so long that the server gives up waiting for it', async () => {

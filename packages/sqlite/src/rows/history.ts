@@ -80,16 +80,17 @@ export function addRecord(tx: WriteTransaction, record: WorkRecord, count: () =>
     return [stepMs, at, JSON.stringify(addCodes(codes, record.codes))]
   })
   statements.historySave.run(queueId, ...columnsOf(record, depth), JSON.stringify(steps))
-  // Old steps are deleted with the first record of each minute, and not read meanwhile.
-  if (before[1] === undefined) {
+  // What is old is deleted with the first record of each minute, and not read meanwhile.
+  const isFirst = before[1] === undefined
+  if (isFirst) {
     for (const resolution of historyResolutions) {
       statements.historySweep.run(queueId, resolution.stepMs, stepsGoneAt(now, resolution))
     }
   }
-  if (record.failedRuns.length === 0) return
   for (const { at, key, code, holder, failures, lastError } of record.failedRuns) {
     statements.failedRunsAdd.run(queueId, at, key, code, holder, failures, lastError)
   }
+  if (record.failedRuns.length === 0 && !isFirst) return
   const since = now - failedRunsMsMax
   statements.failedRunsSweep.run(queueId, queueId, since, failedRunsOfCodeMax, failedRunsMax)
 }

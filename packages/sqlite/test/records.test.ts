@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { createRequire } from 'node:module'
+import type { WorkerInfo, WorkRecord } from '@sluice/core/driver'
+import { fakeClock } from '@sluice/core/testing'
+import { onTestFinished, test } from 'vitest'
+import { sqliteDriver } from '../src/index.ts'
+import type { SqliteDatabase } from '../src/library/database.ts'
+import { scratchFile } from './scratch.ts'
+
+const Database = createRequire(import.meta.url)('better-sqlite3') as new (
+  path: string,
+) => SqliteDatabase
+
+const worker: WorkerInfo = { holder: 'w', host: 'h', pid: 1, concurrency: 1, settings: {} }
+const none = { started: 0, done: 0, failed: 0, added: 0, merged: 0, expired: 0 }
+
+test('failed runs are deleted when they are older than a day, also if no run fails any more', async () => {
+  const file = scratchFile()
+  const driver = sqliteDriver({ file })
+  const clock = fakeClock()
+  await driver.open({ clock })
+  const database = new Database(file)
+  onTestFinished(async () => {
+    database.close()
+    await driver.close()
+  })
+  const record = async (what: Pick<WorkRecord, 'codes' | 'failedRuns'>) => {
+    const request = { holder: 'w', worker, limit: 100, failuresExpireMs: 86_400_000 }
+    await driver.tick('q', { ...request, record: { ...none, ...what } })
+  }
+  const stored = () => database.prepare('select key from sluice_failed_runs').all()
+  const failed = { key: 'a', code: 'E', holder: 'w', failures: 0, lastError: '{}' }
+  await record({ codes: [['E', 1]], failedRuns: [{ ...failed, at: clock.now() }] })
+  await clock.step(86_300_000)
+  await record({ codes: [], failedRuns: [] })
+  assert.equal(stored().length, 1)
+  await clock.step(100_000)
+  await record({ codes: [], failedRuns: [] })
+  assert.equal(stored().length, 0)
+})
