@@ -21,8 +21,8 @@ export const driverMutants: readonly DriverMutant[] = [
     id: 'sqlite-commits-for-rollback',
     driver: 'sqlite',
     file: 'connection/statements.ts',
-    from: "database.prepare('rollback')",
-    to: "database.prepare('commit')",
+    from: "prepare(database, 'rollback')",
+    to: "prepare(database, 'commit')",
     caughtBy: 'atomic.add',
   },
   {

@@ -105,8 +105,8 @@ export const foundByTestsOfSqlite: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/sqlite/src/connection/connection.ts',
-        find: 'if (!this.#source.isReplaced()) {',
-        replace: 'if (now >= 0) {',
+        find: 'if (!this.#source.isReplaced()) return',
+        replace: 'if (this.file !== code) return',
       },
     ],
     finder: {
@@ -152,8 +152,8 @@ export const foundByTestsOfSqlite: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/sqlite/src/connection/folder-changes.ts',
-        find: 'this.#isSettled = ageMs > (changedAt % 1_000 === 0 ? secondsMsMax : tickMsMax)',
-        replace: 'this.#isSettled = ageMs > -Infinity',
+        find: 'this.#changedAt = isSettled ? changedAt : Number.NaN',
+        replace: 'this.#changedAt = changedAt',
       },
     ],
     finder: {

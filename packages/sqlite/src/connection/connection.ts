@@ -111,25 +111,17 @@ export class Connection {
   #checkFile(): void {
     const now = this.#environment.clock.monotonicMs()
     if (now - this.#lookedAtFileMs < lookAtFileMs) return
-    if (!this.#source.isReplaced()) {
-      this.#lookedAtFileMs = now
-      return
-    }
-    this.#drop()
-    throw new SluiceError(
-      'ERR_STORE',
-      `${this.file}, or its -shm, was moved, removed or replaced while it was in use`,
-      { retryable: true },
-    )
+    this.#checkReplaced('ERR_STORE', '')
+    this.#lookedAtFileMs = now
   }
 
-  /** The same after a commit, if a file may have been moved, removed or replaced before it. */
-  #checkCommitted(): void {
+  #checkReplaced(code: 'ERR_STORE' | 'ERR_UNKNOWN_OUTCOME', effect: string): void {
     if (!this.#source.isReplaced()) return
+    this.#drop()
     throw new SluiceError(
-      'ERR_UNKNOWN_OUTCOME',
-      `${this.file}, or its -shm, was moved, removed or replaced while it was in use; the outcome of the ` +
-        'last commit is unknown',
+      code,
+      `${this.file}, or its -shm, was moved, removed or replaced while it was in use${effect}`,
+      { retryable: code === 'ERR_STORE' },
     )
   }
 
@@ -155,7 +147,9 @@ export class Connection {
         this.#rollBack(statements)
         throw error
       }
-      if (writes && this.#logGuard.committed(statements.database)) this.#checkCommitted()
+      if (writes && this.#logGuard.committed(statements.database)) {
+        this.#checkReplaced('ERR_UNKNOWN_OUTCOME', '; the outcome of the last commit is unknown')
+      }
       return value
     } catch (error) {
       this.#afterError(error)

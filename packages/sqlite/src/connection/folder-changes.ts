@@ -19,9 +19,8 @@ export class FolderChanges {
   readonly #clock: Clock
   /** The open folder; `undefined` before the first look, `null` if it cannot be opened. */
   #handle: number | null | undefined
+  /** The time of the last change, once it is so old that the next one will have another. */
   #changedAt: EpochMs = Number.NaN
-  /** The next change will have another time. */
-  #isSettled = false
 
   constructor(folder: string, clock: Clock) {
     this.#folder = folder
@@ -31,10 +30,10 @@ export class FolderChanges {
   /** Whether nothing has changed since the last call. `false` also if that cannot be told. */
   hasNone(): boolean {
     const changedAt = this.#timeOfChange()
-    if (changedAt === this.#changedAt && this.#isSettled) return true
-    this.#changedAt = changedAt
+    if (changedAt === this.#changedAt) return true
     const ageMs = this.#clock.now() - changedAt
-    this.#isSettled = ageMs > (changedAt % 1_000 === 0 ? secondsMsMax : tickMsMax)
+    const isSettled = ageMs > (changedAt % 1_000 === 0 ? secondsMsMax : tickMsMax)
+    this.#changedAt = isSettled ? changedAt : Number.NaN
     return false
   }
 
@@ -42,25 +41,19 @@ export class FolderChanges {
   close(): void {
     if (typeof this.#handle === 'number') closeSync(this.#handle)
     this.#handle = undefined
-    this.#isSettled = false
+    this.#changedAt = Number.NaN
   }
 
   /** The time cannot be set by a program, as that of the last change of the content can. */
   #timeOfChange(): EpochMs {
+    if (this.#handle === null) return Number.NaN
     try {
-      if (this.#handle === undefined) this.#handle = this.#open()
-      return this.#handle === null ? Number.NaN : fstatSync(this.#handle).ctimeMs
+      this.#handle ??= openSync(this.#folder, 'r')
+      return fstatSync(this.#handle).ctimeMs
     } catch {
+      // Windows opens no folders, nor does any system without the right to read them.
+      this.#handle = null
       return Number.NaN
-    }
-  }
-
-  /** Windows opens no folders, nor does any system without the right to read them. */
-  #open(): number | null {
-    try {
-      return openSync(this.#folder, 'r')
-    } catch {
-      return null
     }
   }
 }
