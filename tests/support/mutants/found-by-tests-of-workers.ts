@@ -311,4 +311,46 @@ export const foundByTestsOfWorkers: readonly FoundByTest[] = [
       title: 'keys that no handler starts within 100 ms',
     },
   },
+  {
+    name: 'a worker stops and keeps what it claimed ahead',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/create-worker.ts',
+        find: 'const isGivenBack = this.#core.claims.releasePrefetched()',
+        replace: 'const isGivenBack = undefined',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/batched/prefetching.test.ts',
+      title: 'a worker has not stopped before the store has taken them back',
+    },
+  },
+  {
+    name: 'close gives the handlers of workers no time',
+    edits: [
+      {
+        file: 'packages/queue/src/core/lifecycle.ts',
+        find: 'givenMs ?? (isRunning() ? graceMsDefault : 0)',
+        replace: 'givenMs ?? 0',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/core/closing.test.ts',
+      title: 'by default, handlers of workers have ten seconds, and keys taken by hand none',
+    },
+  },
+  {
+    name: 'an operation waits for its store for ever',
+    edits: [
+      {
+        file: 'packages/queue/src/inspect/queue-inspection.ts',
+        find: ": calls.change('operate', sent",
+        replace: ": calls.call('operate', sent",
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/inspect/operations-in-time.test.ts',
+      title: 'park is not pending for longer than timeoutMs, and its outcome is unknown then',
+    },
+  },
 ]

@@ -253,7 +253,9 @@ class QueueWorker<T> implements Worker {
     checkNumber('options.graceMs', graceMs, { min: 0, max: delayMsMax })
     if (this.#phase === 'running') this.#phase = 'stopping'
     this.#dismiss()
-    const ended = this.stopped.catch(() => undefined)
+    // What was claimed ahead. Another worker of this queue object, which may start it too, claims again.
+    const isGivenBack = this.#core.claims.releasePrefetched()
+    const ended = Promise.all([this.stopped.catch(() => undefined), isGivenBack])
     if (await this.#endsWithin(ended, graceMs)) return
     for (const run of this.#runs) run.abort(this.#closing())
     if (await this.#endsWithin(ended, settleMs)) return
@@ -288,10 +290,10 @@ class QueueWorker<T> implements Worker {
   }
 
   /**
-   * Whether the loops end within `ms`; in real time, too, where a clock was given that stands
+   * Whether something ends within `ms`; in real time, too, where a clock was given that stands
    * still.
    */
-  #endsWithin(ended: Promise<void>, ms: number): Promise<boolean> {
+  #endsWithin(ended: Promise<unknown>, ms: number): Promise<boolean> {
     const { clock } = this.#core.calls.handle
     return new Promise((resolve) => {
       const timers = [clock.startTimer(ms, () => resolve(false))]

@@ -145,6 +145,31 @@ describe.each(batchedSetups)('claims ahead of workers over $way', (setup) => {
     expect(new Set(Object.values(await scene.states()))).toEqual(new Set(['ready']))
   })
 
+  test('a worker that stops gives them back at once, and has done so when it has stopped', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue({ prefetch: 3 })
+    await queue.addMany(keys)
+    const stepped = new SteppedWorker(queue)
+    await scene.quiet()
+    const stopping = stepped.worker.stop()
+    await scene.quiet()
+    expect(await held(scene)).toEqual(['a'])
+    stepped.end()
+    await stopping
+    expect(await held(scene)).toEqual([])
+  })
+
+  test('a worker has not stopped before the store has taken them back', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue({ prefetch: 3 })
+    await queue.addMany(keys)
+    const stepped = new SteppedWorker(queue)
+    await scene.quiet()
+    stepped.end()
+    await stepped.worker.stop()
+    expect(await held(scene)).toEqual([])
+  })
+
   test('a pause gives them back', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue({ prefetch: 10 })
