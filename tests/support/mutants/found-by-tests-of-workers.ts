@@ -350,7 +350,7 @@ export const foundByTestsOfWorkers: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/queue/test/inspect/operations-in-time.test.ts',
-      title: 'park is not pending for longer than timeoutMs, and its outcome is unknown then',
+      title: 'is not pending for longer than timeoutMs, and its outcome is unknown then',
     },
   },
 ]
