@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { existsSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { SluiceError } from '@sluice/core'
 import { sqliteDriver } from '@sluice/sqlite'
 import { describe, test } from 'vitest'
@@ -271,6 +272,27 @@ for (const suffix of ['', '-shm']) {
     await driver.close()
   })
 }
+
+test('an add whose file cannot be reached any more is not said to have changed nothing', async () => {
+  const file = scratchFile()
+  const folder = dirname(file)
+  const { driver } = storeOn(file)
+  await driver.open({})
+  await driver.add('q', [ask('before')], askOptions)
+  renameSync(folder, `${folder}.away`)
+  symlinkSync(folder, folder)
+  try {
+    await assert.rejects(
+      async () => await driver.add('q', [ask('after')], askOptions),
+      withCode('ERR_UNKNOWN_OUTCOME'),
+    )
+  } finally {
+    rmSync(folder)
+    renameSync(`${folder}.away`, folder)
+  }
+  assert.equal((await driver.counts('q', { cap: 10 })).ready, 2)
+  await driver.close()
+})
 
 test('a file that was removed while in use is noticed by the next tick, and comes back', async () => {
   const file = scratchFile()

@@ -105,7 +105,12 @@ export class FileSource implements DatabaseSource {
   }
 
   isReplaced(): boolean {
-    return this.#identity !== this.#identityNow()
+    try {
+      return this.#identity !== this.#identityNow()
+    } catch {
+      // A path that cannot be reached leads to no file; the next attempt to open it reports why.
+      return true
+    }
   }
 
   isTaken(): boolean {
@@ -122,7 +127,10 @@ export class FileSource implements DatabaseSource {
   }
 }
 
-/** Whether there is a log without the file of the locks, which is removed last. */
+/**
+ * Whether there is a log without the file of the locks. The last connection that closes removes that file
+ * first, and the log while it still has the database for itself.
+ */
 function hasLostLocks(file: string): boolean {
   return statusOf(`${file}-shm`) === undefined && (statusOf(`${file}-wal`)?.size ?? 0) > 0
 }
@@ -140,8 +148,7 @@ function recoverAlone(library: Library, file: string): void {
     if (errorKindOf(error) !== 'busy') throw error
     throw new SluiceError(
       'ERR_STORE_BUSY',
-      `${file} is in use by a connection whose -shm was removed, or that needs none; it can be opened ` +
-        'when that connection has ended',
+      `${file} is in use by a connection whose -shm was removed, or that needs none; close that first`,
       { cause: error, retryable: true },
     )
   } finally {
