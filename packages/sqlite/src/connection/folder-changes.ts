@@ -51,7 +51,7 @@ export class FolderChanges {
       this.#handle ??= openSync(this.#folder, 'r')
       return fstatSync(this.#handle).ctimeMs
     } catch {
-      // Windows opens no folders, nor does any system without the right to read them.
+      // Without the right to read the folder, for example.
       this.#handle = null
       return Number.NaN
     }
