@@ -222,9 +222,13 @@ export class Lifecycle {
     for (const drainer of this.#drainers) drainer.resolve()
     this.#drainers.clear()
     const answered = this.#allAnswered()
+    if (givenMs === undefined && graceMs > 0) {
+      // Keys without a grace are not told later because others have one and the store does not answer.
+      await endsBy(answered, endAt - graceMs - leaveMs - settleMs)
+      this.#abortAllBut(this.#runningKeys())
+    }
     await endsBy(answered, endAt - leaveMs - settleMs)
     if (graceMs > 0 && !this.#isHurried) {
-      if (givenMs === undefined) this.#abortAllBut(this.#runningKeys())
       await this.#waitWhile(
         givenMs === undefined ? isRunning : isHeld,
         graceMs,

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { createWorker, SluiceError } from '../../src/index.ts'
+import { fakeRealTime } from '../support/real-time.ts'
 import { refusal } from '../support/refusal.ts'
-import { holding, Scene, seen, setups, take } from '../support/setups.ts'
+import { holding, late, Scene, seen, setups, take } from '../support/setups.ts'
 
 describe.each(setups)('close over $way', (setup) => {
   test('3 close: then get gives undefined, finishing is lost, others reject with ERR_CLOSED', async () => {
@@ -292,4 +293,31 @@ describe.each(setups)('close over $way', (setup) => {
     expect(await refusal(below.add('b'))).toMatchObject({ code: 'ERR_CLOSED' })
     await below.close()
   })
+})
+
+test('3 close: keys taken by hand are not told later because a handler runs and the store is silent', async ({
+  onTestFinished,
+}) => {
+  const { scene, queue, held } = await holding(late)
+  createWorker({ queue, handler: () => new Promise(() => {}) })
+  await queue.add('running')
+  await scene.quiet()
+  const time = fakeRealTime(onTestFinished)
+  scene.late.hold('add')
+  const adding = seen(queue.add('unanswered'))
+  await scene.quiet()
+  const closing = seen(queue.close())
+  await time.pass(400)
+  expect(held.signal.aborted).toBe(false)
+  await time.pass(200)
+  expect(held.signal.reason).toMatchObject({ code: 'ERR_CLOSING' })
+  expect(closing.state).toBe('waiting')
+  scene.late.letGo('add')
+  await scene.quiet()
+  expect(adding.state).toBe('resolved')
+  await scene.clock.step(10_000)
+  await scene.clock.step(1_000)
+  await scene.quiet()
+  expect(closing.state).toBe('resolved')
+  expect(scene.takeErrors()).toEqual(['ERR_CLOSING'])
 })
