@@ -231,6 +231,6 @@ export interface Inspect {
   remove(key: string): Promise<OperateOutcome>
   /** The keys that a filter finds, to count them and to do something to all of them. */
   select(filter: KeyFilter): Selection
-  /** Removes every key, and says how many there were. */
+  /** Removes every key, and says how many there were. Takes as long as that takes, whatever `timeoutMs` is. */
   purge(): Promise<number>
 }

@@ -199,13 +199,17 @@ export class QueueInspection implements Inspect {
     }
     const { calls } = core
     const sent = { verb, ...request }
+    const operated = async (): Promise<R> => {
+      const result = await send(operate)
+      // Also if that comes after timeoutMs. What this process has claimed ahead would otherwise be started, by
+      // other queue objects too.
+      handle.wake(name, undefined, verb === 'pause' || verb === 'park')
+      return result
+    }
     // A purge takes as long as the queue has keys, and makes progress meanwhile.
-    const result = await (verb === 'purge'
-      ? calls.call('operate', sent, () => send(operate))
-      : calls.change('operate', sent, () => send(operate)))
-    // What this process has claimed ahead would otherwise be started, by other queue objects too.
-    handle.wake(name, undefined, verb === 'pause' || verb === 'park')
-    return result
+    return await (verb === 'purge'
+      ? calls.call('operate', sent, operated)
+      : calls.change('operate', sent, operated))
   }
 
   async #one(verb: 'park' | 'runNow' | 'remove', key: string): Promise<OperateOutcome> {

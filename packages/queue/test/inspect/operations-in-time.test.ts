@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { nextTurn } from '../support/late-driver.ts'
 import { fakeRealTime } from '../support/real-time.ts'
-import { late, Scene, seen } from '../support/setups.ts'
+import { late, Scene, SteppedWorker, seen } from '../support/setups.ts'
 
 const timeoutMs = 2_000
 
@@ -34,6 +34,28 @@ for (const [operation, verb] of Object.entries(operations)) {
     scene.late.letGo(verb)
   })
 }
+
+test('a pause that takes effect after timeoutMs releases what was claimed ahead', async ({
+  onTestFinished,
+}) => {
+  const scene = new Scene(late)
+  const queue = scene.queue({ timeoutMs, prefetch: 2 })
+  await queue.addMany(['a', 'b', 'c'])
+  const time = fakeRealTime(onTestFinished)
+  scene.late.hold('pause')
+  const answer = seen(queue.inspect.pause())
+  await time.pass(timeoutMs + 100)
+  expect(answer.state).toBe('rejected')
+  const stepped = new SteppedWorker(queue)
+  await scene.quiet()
+  const held = async () => Object.values(await scene.states()).filter((it) => it === 'processing')
+  expect(await held()).toHaveLength(3)
+  scene.late.letGo('pause')
+  await scene.quiet()
+  expect(await held()).toHaveLength(1)
+  stepped.end()
+  await scene.quiet()
+})
 
 test('a purge may take longer than timeoutMs: it removes any number of keys', async ({
   onTestFinished,
