@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { SluiceError } from '@sluice/core'
 import { type FakeClock, fakeClock } from '@sluice/core/testing'
 import { describe, expect, test, vi } from 'vitest'
@@ -372,6 +373,48 @@ describe('pollUntil', () => {
     )
     await exponentialBackoff(new Backoff({ durationMs: 1, steps: 3 }), () => true)
     expect(asked).toBe(3)
+  })
+})
+
+describe('nothing is left on the signal or the clock', () => {
+  type Wait = (condition: () => boolean, signal: AbortSignal, clock: FakeClock) => Promise<void>
+  const waits: [string, Wait][] = [
+    [
+      'pollUntil',
+      (condition, signal, clock) =>
+        pollUntil(condition, { intervalMs: 10, timeoutMs: 900, signal, clock }),
+    ],
+    [
+      'exponentialBackoff',
+      (condition, signal, clock) =>
+        exponentialBackoff(new Backoff({ durationMs: 10, steps: 90 }), condition, {
+          signal,
+          clock,
+        }),
+    ],
+  ]
+
+  test.each(waits)('%s, once the condition holds', async (_name, wait) => {
+    const clock = fakeClock()
+    const { signal } = new AbortController()
+    const promise = wait(() => clock.monotonicMs() >= 30, signal, clock)
+    await clock.step(15)
+    expect(getEventListeners(signal, 'abort').length).toBeGreaterThan(0)
+    expect(clock.waiters()).toBeGreaterThan(0)
+    expect(await settle(clock, promise, 50)).toMatchObject({ outcome: 'resolved' })
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+    expect(clock.waiters()).toBe(0)
+  })
+
+  test.each(waits)('%s, once it was aborted in a pause', async (_name, wait) => {
+    const clock = fakeClock()
+    const abort = new AbortController()
+    const promise = wait(() => false, abort.signal, clock)
+    await clock.step(15)
+    abort.abort(new Error('enough'))
+    await expect(promise).rejects.toThrow('enough')
+    expect(getEventListeners(abort.signal, 'abort')).toEqual([])
+    expect(clock.waiters()).toBe(0)
   })
 })
 
