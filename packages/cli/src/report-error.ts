@@ -12,6 +12,7 @@ const remedies: Readonly<Record<string, string>> = {
   ERR_STORE_BUSY: 'try again; another process holds a lock',
   ERR_STORE_FULL: 'free some space, then try again',
   ERR_STORE_DAMAGED: 'run `sluice doctor` with the same store',
+  ERR_STORE_FOREIGN: 'check the address of the store',
   ERR_UNKNOWN_OUTCOME: 'check the result before trying again: the change may have been made',
   EADDRINUSE: 'choose another --port',
   ERR_CONTRACT_VERSION: 'install matching versions of @sluice/cli and the drivers',

@@ -1,5 +1,6 @@
 import { readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 import { createQueue } from 'sluice'
 import { describe, expect, test } from 'vitest'
@@ -282,6 +283,30 @@ describe('doctor', () => {
     const { code, out, err } = await cli(['doctor'], { store })
     expect({ code, err }).toEqual({ code: 3, err: '' })
     expect(out).toMatch(/^integrity +failure +\S/m)
+  })
+
+  test('shows why a store cannot be examined, and exits with 3 without advising itself', async () => {
+    const damaged = newFile()
+    writeFileSync(damaged.slice('sqlite:'.length), 'no database at all, but text'.repeat(50))
+    const foreign = newFile()
+    const database = new DatabaseSync(foreign.slice('sqlite:'.length))
+    database.exec('create table users (name)')
+    database.close()
+    for (const [store, code] of [
+      [damaged, 'ERR_STORE_DAMAGED'],
+      [foreign, 'ERR_STORE_FOREIGN'],
+      ['redis://u:hunter22@127.0.0.1:1', 'ERR_STORE'],
+    ] as const) {
+      const said = await cli(['doctor', '-o', 'json'], { store })
+      expect([store, said.code, said.err]).toEqual([store, 3, ''])
+      expect(said.out).not.toMatch(/sluice doctor|hunter22/)
+      expect(JSON.parse(said.out)).toMatchObject({
+        healthy: false,
+        findings: [{ check: 'store', level: 'failure', facts: { code } }],
+      })
+    }
+    // A path that is wrong says nothing of a store.
+    expect((await cli(['doctor'], { store: newFile() })).code).toBe(1)
   })
 
   test('checks Postgres, and exits with 3 if the schema is missing', async () => {

@@ -1,5 +1,6 @@
 import { foundByRuns } from './found-by-runs.ts'
 import { foundByTestsOfControllers } from './found-by-tests-of-controllers.ts'
+import { foundByTestsOfOperators } from './found-by-tests-of-operators.ts'
 import { foundByTestsOfQueues } from './found-by-tests-of-queues.ts'
 import { foundByTestsOfSqlite } from './found-by-tests-of-sqlite.ts'
 import { foundByTestsOfStores } from './found-by-tests-of-stores.ts'
@@ -13,5 +14,6 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...foundByTestsOfSqlite,
   ...foundByTestsOfStores,
   ...foundByTestsOfControllers,
+  ...foundByTestsOfOperators,
   ...foundByRuns,
 ]

@@ -1,3 +1,4 @@
+import { SluiceError } from '@sluice/core'
 import type { Finding } from '@sluice/postgres'
 import type { CommandSpec } from '../../command.ts'
 import { usageError } from '../../command-error.ts'
@@ -31,6 +32,17 @@ async function examined(context: Context, address: StoreAddress): Promise<readon
       const found = await examine({ url, prefix, oneSlot })
       return found.map((each) => ({ ...each, summary: context.secrets.redact(each.summary) }))
     }
+  }
+}
+
+/** The findings; for a store that cannot be examined, why not. */
+async function looksOf(context: Context, address: StoreAddress): Promise<readonly Look[]> {
+  try {
+    return await examined(context, address)
+  } catch (error) {
+    if (!SluiceError.is(error)) throw error
+    const summary = context.secrets.redact(error.message)
+    return [{ check: 'store', level: 'failure', summary, facts: { code: error.code } }]
   }
 }
 
@@ -95,7 +107,7 @@ export const doctor: CommandSpec = {
   async run(context) {
     const { input, print } = context
     const address = await context.address()
-    const looks = await examined(context, address)
+    const looks = await looksOf(context, address)
     const isBad = ({ level }: Look): boolean =>
       level === 'failure' || (input.flag('strict') && level === 'warning')
     const healthy = !looks.some(isBad)
