@@ -42,9 +42,11 @@ const steadyMs = 60_000
 const members = ['resyncMs', 'onError', 'clock']
 
 /**
- * Starts an informer, and adds the keys of each object that is added, changed or deleted. An informer of
- * `@kubernetes/client-node` ends after an error; it is started again, with growing pauses. What changed
- * meanwhile is found by its next list.
+ * Starts an informer, and adds the keys of each object that is added, changed or deleted: those of its
+ * new version and of the one before, so that both owners of an object that changes its owner are added.
+ *
+ * An informer of `@kubernetes/client-node` ends after an error; it is started again, with growing
+ * pauses. What changed meanwhile is found by its next list.
  *
  * Two informers may add keys to one queue: one of the objects themselves, one with the mapping
  * `ownerKeys`.
@@ -82,8 +84,21 @@ export function enqueueOn<T extends KubernetesObjectLike>(
     }
   }
 
+  /** The keys of the last version of each object, unless the only one is its own. */
+  const before = new Map<string, readonly string[]>()
+
+  // A change concerns the keys of both versions: the owner that lost an object must learn of it too.
   const changed = (object: T): void => {
-    for (const key of keysOf(object)) queue.addSoon(key)
+    const name = objectKey(object) ?? ''
+    const keys = keysOf(object)
+    for (const key of new Set([...(before.get(name) ?? []), ...keys])) queue.addSoon(key)
+    if (keys.length === 1 && keys[0] === name) before.delete(name)
+    else before.set(name, keys)
+  }
+
+  const deleted = (object: T): void => {
+    changed(object)
+    before.delete(objectKey(object) ?? '')
   }
 
   let starting: Promise<void> = Promise.resolve()
@@ -117,7 +132,7 @@ export function enqueueOn<T extends KubernetesObjectLike>(
 
   informer.on('add', changed)
   informer.on('update', changed)
-  informer.on('delete', changed)
+  informer.on('delete', deleted)
   informer.on('error', failed)
   start()
   const { addAfter } = queue
@@ -138,7 +153,7 @@ export function enqueueOn<T extends KubernetesObjectLike>(
     restart?.stop()
     informer.off('add', changed)
     informer.off('update', changed)
-    informer.off('delete', changed)
+    informer.off('delete', deleted)
     informer.off('error', failed)
     await syncing?.stop()
     await informer.stop()

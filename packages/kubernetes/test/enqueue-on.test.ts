@@ -197,6 +197,39 @@ test('changed pods add their owners', async () => {
   await queue.doneMany(held)
 })
 
+test('an object that changes its owner adds both owners', async () => {
+  const api = config.makeApiClient(CoreV1Api)
+  const informer = makeInformer(config, pods, () => api.listPodForAllNamespaces())
+  const enqueueing = enqueueOn(informer, queue, ownerKeys({ kind: 'Deployment' }), { onError })
+  onTestFinished(() => enqueueing.stop())
+  const pod = (...owners: readonly string[]): ApiObject => ({
+    metadata: {
+      name: 'pod',
+      namespace: 'shop',
+      ownerReferences: owners.map((name) => ({
+        ...{ apiVersion: 'apps/v1', kind: 'Deployment', name, uid: name, controller: true },
+      })),
+    },
+  })
+  await server.untilWatches(1)
+  const changes = [
+    [['old'], ['shop/old']],
+    [['new'], ['shop/old', 'shop/new']],
+    [[], ['shop/new']],
+    [['newest'], ['shop/newest']],
+  ] as const
+  for (const [owners, keys] of changes) {
+    server.set(pods, pod(...owners))
+    await vi.waitFor(async () => expect(await queue.len()).toBe(keys.length))
+    const held = await queue.getMany(10)
+    expect(held.map(({ item }) => item)).toEqual(keys)
+    await queue.doneMany(held)
+  }
+  server.delete(pods, 'shop', 'pod')
+  await taken('shop/newest')
+  expect(errors).toEqual([])
+})
+
 test('a resync adds every object of the cache once in each period', async () => {
   const clock = fakeClock()
   const timed = createRateLimitingQueue<string>({ name: 'timed', clock })

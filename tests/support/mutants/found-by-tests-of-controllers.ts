@@ -19,7 +19,7 @@ export const foundByTestsOfControllers: readonly FoundByTest[] = [
   ofKubernetes(
     'a deleted object adds no key',
     enqueueOn,
-    "informer.on('delete', changed)",
+    "informer.on('delete', deleted)",
     '',
     'objects that are listed, added, changed and deleted become keys',
   ),
@@ -100,6 +100,13 @@ export const foundByTestsOfControllers: readonly FoundByTest[] = [
     "key.indexOf('/')",
     "key.indexOf('-')",
     'keys are split as they are put together',
+  ),
+  ofKubernetes(
+    'the owner that lost an object is not told',
+    enqueueOn,
+    '...(before.get(name) ?? []), ',
+    '',
+    'an object that changes its owner adds both owners',
   ),
   ofResync(
     'a resync adds everything at once',
