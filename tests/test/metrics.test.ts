@@ -214,6 +214,41 @@ describe.each(ways)('the metrics of a queue in %s', (_name, depthName, way) => {
     expect(await read(depthName)).toBe(0)
   })
 
+  test('parked keys leave the depth, and come back when they are unparked', async () => {
+    const { clock, queue, read } = setUp()
+    const depth = async (step: string): Promise<number> => {
+      await clock.step(1_000)
+      const { ready, dirty } = await queue.inspect.counts()
+      expect([step, await read(depthName)]).toEqual([step, ready + dirty])
+      return ready + dirty
+    }
+    await queue.addMany(['a', 'b'])
+    await queue.inspect.park('a')
+    await queue.add('a')
+    expect(await depth('parked, and added')).toBe(1)
+    await queue.inspect.unpark('a')
+    expect(await depth('unparked')).toBe(2)
+    await queue.addAfter('late', 1_500)
+    await queue.inspect.park('late')
+    await depth('parked before it is due')
+    expect(await depth('due while it is parked')).toBe(2)
+    await queue.inspect.unpark('late')
+    expect(await depth('unparked after it was due')).toBe(3)
+    const held = await queue.getMany(1)
+    await queue.addMany(held.map(({ item }) => item))
+    expect(await depth('dirty')).toBe(3)
+    await queue.inspect.park(held[0]?.key ?? '')
+    expect(await depth('parked while it is held')).toBe(3)
+    await held[0]?.done()
+    expect(await depth('given back to be parked')).toBe(2)
+    await queue.addAfter(held[0]?.item ?? '', 60_000)
+    await queue.inspect.remove(held[0]?.key ?? '')
+    await queue.add(held[0]?.item ?? '')
+    expect(await depth('removed, and added')).toBe(3)
+    await queue.inspect.purge()
+    expect(await depth('purged')).toBe(0)
+  })
+
   test('the runs of a worker', async () => {
     const { clock, queue, all } = setUp()
     const worker = createWorker<string>({

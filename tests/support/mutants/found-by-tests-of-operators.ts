@@ -16,4 +16,32 @@ export const foundByTestsOfOperators: readonly FoundByTest[] = [
       title: 'shows why a store cannot be examined',
     },
   },
+  {
+    name: 'the depth in memory lacks keys that were unparked',
+    edits: [
+      {
+        file: 'packages/metrics/src/recorder/recorder.ts',
+        find: "else if (verb === 'unpark') ledger.unparked(key, moment)",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'tests/test/metrics.test.ts',
+      title: 'parked keys leave the depth, and come back when they are unparked',
+    },
+  },
+  {
+    name: 'the depth in memory has keys that were parked by their runs',
+    edits: [
+      {
+        file: 'packages/metrics/src/queue/queue-ledger.ts',
+        find: "if (reply.outcome === 'parked') this.#park(key, reply.dueAt, priority)",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'tests/test/metrics.test.ts',
+      title: 'parked keys leave the depth, and come back when they are unparked',
+    },
+  },
 ]

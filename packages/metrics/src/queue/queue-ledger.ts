@@ -12,7 +12,7 @@ import {
 } from '@sluice/core'
 import { secondsOf } from '../provider/seconds.ts'
 import { askDelayMs, retryDelayMs } from './ask-delay-ms.ts'
-import { DueHeap } from './due-heap.ts'
+import { type DelayedKey, DueHeap } from './due-heap.ts'
 import type { QueueMeters } from './queue-meters.ts'
 
 /** How many keys of a shared store are kept between their add and their claim. */
@@ -82,6 +82,8 @@ export class QueueLedger {
   readonly #running = new Map<number, Running>()
   /** The due times of delayed keys, if no other process can change them. */
   readonly #later = new DueHeap()
+  /** The pending runs of parked keys, if no other process can change them. */
+  readonly #parked = new Map<string, DelayedKey>()
 
   constructor(meters: QueueMeters, isAlone: boolean) {
     this.#meters = meters
@@ -146,8 +148,8 @@ export class QueueLedger {
     if (ask.failed === true) this.#meters.limiterDelay.observe(secondsOf(delayMs))
     if (reply.outcome === 'unchanged') this.#meters.deduplicated.inc()
     this.promote(moment)
-    if (reply.outcome === 'parked') return
-    if (delayMs > 0) this.#askedLater(ask, reply, delayMs, dedupe, moment)
+    if (reply.outcome === 'parked') this.#askedParked(ask, reply, moment)
+    else if (delayMs > 0) this.#askedLater(ask, reply, delayMs, dedupe, moment)
     else this.#askedNow(ask, reply, dedupe, moment)
   }
 
@@ -192,6 +194,25 @@ export class QueueLedger {
     const laterAt = now + delayMs
     const isPromised = (this.#later.get(key)?.dueAt ?? never) <= laterAt
     if (dedupe === 'client-go' && !isPromised) this.#delay(key, laterAt, priority)
+  }
+
+  /** The run of a parked key waits for its end; that of a held one counts until it is given back. */
+  #askedParked({ key, priority }: Ask, { dueAt }: AskReply, moment: Moment): void {
+    if (!this.#isAlone) return
+    const mark = this.#marks.get(key)
+    if (mark !== undefined) this.#raise(mark, priority)
+    else if (this.#isHeld(key)) this.#pend({ key, dueAt, priority }, moment)
+    else this.#parked.set(key, { key, dueAt, priority })
+  }
+
+  #isHeld(key: string): boolean {
+    return [...this.#running.values()].some((running) => running.key === key)
+  }
+
+  /** A run is pending: now or later. */
+  #pend({ key, dueAt, priority }: DelayedKey, { now, monotonicMs }: Moment): void {
+    if (dueAt > now) this.#delay(key, dueAt, priority)
+    else this.#enter(key, priority, monotonicMs, dueAt)
   }
 
   /** `forWorker`: the wait ends when the worker calls its handler; otherwise now. */
@@ -267,6 +288,7 @@ export class QueueLedger {
     const given = finish.as === 'retry' ? finish.priority : again?.priority
     const priority = given ?? running?.priority ?? 0
     if (reply.outcome === 'delayed') this.#delay(key, reply.dueAt, priority)
+    if (reply.outcome === 'parked') this.#park(key, reply.dueAt, priority)
     if (reply.outcome !== 'ready' || this.#marks.has(key)) return
     const { dueAt } = reply
     if (finish.as === 'release') {
@@ -294,20 +316,39 @@ export class QueueLedger {
 
   /** A key has no pending run any more. */
   cancelled(key: string): void {
+    this.#parked.delete(key)
     this.#unmark(key)
     this.#later.delete(key)
   }
 
-  /** A key was parked; its pending run stays. */
+  /** A key was parked by an operator. A held one is parked when it is given back. */
   parked(key: string): void {
-    this.#unmark(key)
+    if (this.#isAlone && this.#isHeld(key)) return
+    const run = this.#marks.get(key) ?? this.#later.get(key)
+    this.#park(key, run?.dueAt ?? never, run?.priority ?? 0)
+  }
+
+  #park(key: string, dueAt: EpochMs, priority: number): void {
+    const mark = this.#unmark(key)
+    this.#later.delete(key)
+    if (!this.#isAlone || dueAt === never) return
+    this.#parked.set(key, { key, dueAt, priority: mark?.priority ?? priority })
+  }
+
+  /** A key was unparked: its pending run is ready from now on, or later. */
+  unparked(key: string, moment: Moment): void {
+    const run = this.#parked.get(key)
+    this.#parked.delete(key)
+    if (run !== undefined) this.#pend(run, moment)
   }
 
   /** The delay of a key was ended by an operator. */
   ranNow(key: string, { now, monotonicMs }: Moment): void {
+    const parked = this.#parked.get(key)
+    if (parked !== undefined) this.#parked.set(key, { ...parked, dueAt: now })
     const later = this.#later.get(key)
     this.#later.delete(key)
-    if (!this.#isAlone || this.#marks.has(key)) return
+    if (!this.#isAlone || parked !== undefined || this.#marks.has(key)) return
     this.#enter(key, later?.priority ?? 0, monotonicMs, now)
   }
 
@@ -315,6 +356,7 @@ export class QueueLedger {
   purged(): void {
     for (const key of [...this.#marks.keys()]) this.#unmark(key)
     this.#later.clear()
+    this.#parked.clear()
   }
 
   /** A queue object was closed: its held keys are no longer running. */

@@ -250,6 +250,7 @@ class ChannelRecorder implements Recorder {
       if (result[index] !== 'changed') return
       if (verb === 'remove') ledger.cancelled(key)
       else if (verb === 'park') ledger.parked(key)
+      else if (verb === 'unpark') ledger.unparked(key, moment)
       else if (verb === 'runNow') ledger.ranNow(key, moment)
     })
   }
