@@ -18,7 +18,8 @@ export type DashboardAuth =
   | {
       /**
        * Returns the name of the visitor who sent a request, or `undefined` to reject it. The
-       * application knows the visitor from its own session, or from a proxy that it trusts.
+       * application knows the visitor from its own session, or from a proxy that it trusts. Called
+       * for each request, and every 30 s for the stream of an open page.
        */
       readonly trust: (request: Request) => string | undefined | Promise<string | undefined>
       /**

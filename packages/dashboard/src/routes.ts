@@ -208,7 +208,7 @@ function liveRoutes({ store, visitors, live, audits }: RouteParts): Route[] {
         const queue = queueOf(about, query)
         const detail = about === 'key' ? query.key : query.range
         const lastId = Number(request.headers.get('last-event-id') ?? Number.NaN)
-        const mayRead = (): boolean => visitor === undefined || visitors.isSignedIn(visitor)
+        const mayRead = visitor === undefined ? () => true : visitors.reading(request, visitor)
         const stream = live.open(
           about,
           queue,

@@ -17,6 +17,20 @@ export const foundByTestsOfOperators: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'a stream goes on for a visitor that the application no longer trusts',
+    edits: [
+      {
+        file: 'packages/dashboard/src/access/visitors.ts',
+        find: 'mayRead = again?.id === visitor.id',
+        replace: 'mayRead ||= again?.id === visitor.id',
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/streaming.test.ts',
+      title: 'end when the application no longer trusts their visitor',
+    },
+  },
+  {
     name: 'the depth in memory lacks keys that were unparked',
     edits: [
       {

@@ -14,6 +14,9 @@ const endedMax = 10_000
 /** Wrong tokens are answered with 401 up to this burst and rate a second; beyond it with 429. */
 const wrongTokens = { burst: 10, perSecond: 1 / 6 }
 
+/** How often `trust` is asked again about the reader of a stream, in milliseconds. */
+const trustEveryMs = 30_000
+
 /** An authenticated sender of a request. */
 export interface Visitor {
   /** The name that audit events carry. */
@@ -137,6 +140,28 @@ export class Visitors {
   /** Whether the session of a visitor has neither expired nor been signed out. */
   isSignedIn({ id, expiresAt }: Visitor): boolean {
     return expiresAt > this.#clock.now() && !this.#signedOut.has(id)
+  }
+
+  /**
+   * A function that returns whether a visitor may still read the stream that a request has opened.
+   * `trust` answers later, so its answer counts from the next call on.
+   */
+  reading(request: Request, visitor: Visitor): () => boolean {
+    if (this.#auth === undefined || 'token' in this.#auth) return () => this.isSignedIn(visitor)
+    let mayRead = true
+    let askedAt = this.#clock.monotonicMs()
+    const answered = (again?: Visitor): void => {
+      mayRead = again?.id === visitor.id
+    }
+    return () => {
+      const now = this.#clock.monotonicMs()
+      if (now - askedAt >= trustEveryMs) {
+        askedAt = now
+        // The page connects again, and that request reports an error of `trust`.
+        this.of(request).then(answered, () => answered())
+      }
+      return mayRead
+    }
   }
 
   #setCookie(request: Request, value: string, maxAge: number, path: string): string {
