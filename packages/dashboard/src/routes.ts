@@ -101,7 +101,7 @@ function sessionRoutes({ settings, store, visitors, live }: RouteParts): Route[]
       method: 'GET',
       path: '/api/session',
       for: 'all',
-      answer: ({ visitor }) => json(sessionInfo(settings, store, visitors, visitor)),
+      answer: ({ visitor }) => json(sessionInfo(settings, store, visitors, visitor, live)),
     },
     {
       method: 'POST',

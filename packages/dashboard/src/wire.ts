@@ -31,6 +31,8 @@ export interface SessionInfo {
   readonly canSignIn?: boolean
   /** Whether the visitor has signed in, and can therefore sign out. */
   readonly signedIn?: boolean
+  /** Why no stream can be opened now, as a sentence; absent if one can. */
+  readonly noStreamBecause?: string
   /** Sent as `x-sluice-csrf` with every action; absent if the page may not act. */
   readonly csrf?: string
   readonly version: string
@@ -349,6 +351,8 @@ export interface Audit {
   readonly at: number
   readonly queue: string
   readonly action: ActionName
+  /** The key, for an action on one. */
+  readonly key?: string
   readonly who: string
   readonly words: string
 }

@@ -233,13 +233,51 @@ describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => 
       await Visit.begin(stage.browser, served, queuePlace('orders')),
       await Visit.begin(stage.browser, served, queuePlace('orders')),
     ]
+    const elsewhere = await Visit.begin(stage.browser, served, queuePlace('mails'))
     await press(one, 'Pause')
     await agree(one, 'Pause')
     await one.until(() => one.count('.notice'), 1)
-    await other.reads('.notice', /paused/)
+    await other.reads('.notice', /^orders: The queue was paused\.$/)
+    await elsewhere.reads('.notice', /^orders: The queue was paused\.$/)
     await other.reads('.verdict', /paused/)
-    await one.end()
-    await other.end()
+    await one.go(keyPlace('a')('orders'))
+    await press(one, 'Park')
+    await agree(one, 'Park 1 key')
+    await other.reads('.notice', /orders: a: The key was parked\./)
+    // What is announced after it has been read: an announcement of the own action came before.
+    await press(other, 'Resume')
+    await one.reads('.notice', /orders: The queue was resumed\./)
+    expect(await one.page.locator('.notice').allInnerTexts()).not.toContainEqual(
+      expect.stringMatching(/orders: (?!The queue was resumed)/),
+    )
+    for (const visit of [one, other, elsewhere]) await visit.end()
+  })
+
+  it('claims that nothing changed only where that is certain', async () => {
+    const driver = stores.sqlite()
+    await stores.queue(driver, 'orders').add('a')
+    const visit = await begin(driver, keyPlace('a')('orders'))
+    visit.expected.push(/503|502|net::ERR_FAILED/)
+    const answers = {
+      ERR_STORE: 'Nothing changed: no',
+      ERR_UNKNOWN_OUTCOME: 'The change may have been made, or a part of it: no',
+      502: 'The change may have been made, or a part of it: the server answered 502',
+      UNREACHABLE: 'The change may have been made, or a part of it: the dashboard’s server',
+    }
+    await press(visit, 'Park')
+    for (const [code, words] of Object.entries(answers)) {
+      await visit.page.unroute('**/api/act')
+      await visit.page.route('**/api/act', async (route) => {
+        if (code === 'UNREACHABLE') await route.abort()
+        else if (code === '502') await route.fulfill({ status: 502, body: '<h1>Bad gateway</h1>' })
+        else await route.fulfill({ status: 503, json: { code, message: 'no' } })
+      })
+      await agree(visit, 'Park 1 key')
+      await visit.reads('.notice.failed', words)
+    }
+    // The next test may get this page.
+    await visit.page.unroute('**/api/act')
+    await visit.end()
   })
 
   it('is not offered where the dashboard is read-only, which says why', async () => {

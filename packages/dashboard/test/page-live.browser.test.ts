@@ -3,6 +3,7 @@ import type { Browser } from 'playwright-core'
 import { memoryDriver } from 'sluice'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { PageLocation } from '../client/src/location/location.ts'
+import { serveDashboard } from '../src/node.ts'
 import { hasChromium, startChromium } from './browser/chromium.ts'
 import { serve, token } from './browser/served.ts'
 import { Stores } from './browser/stores.ts'
@@ -199,6 +200,33 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     await visit.reads('.overview .row', /online\. 2 /)
     await visit.reads('.freshness', /^live/)
     await visit.end()
+  })
+
+  it('says that no more pages can be live, reads at intervals, and is live once one was closed', async () => {
+    const driver = stores.sqlite()
+    const queue = stores.queue(driver, 'orders')
+    await queue.add('a')
+    // At a new address: pages of earlier tests would take its only stream.
+    const serving = await serveDashboard({ driver, auth: { token }, tickMs: 100, streamsMax: 1 })
+    stores.closing(() => serving.close())
+    const { url, signInUrl = url, close: stop } = serving
+    const served = { url, signInUrl, stop, start: stop }
+    const first = await Visit.begin(browser, served, queuePlace)
+    // Another place of the same page may come before the server has noticed that the last was left.
+    first.expected.push(/503/)
+    await first.reads('.freshness', /^live/)
+    const second = await Visit.begin(browser, served, queuePlace)
+    second.expected.push(/503/)
+    await second.reads(
+      '.trouble',
+      /^No live updates: the limit of 1 open pages is reached .*close one/,
+    )
+    await queue.add('b')
+    await second.reads('.verdict', /2 keys ready/)
+    await first.end()
+    await second.reads('.freshness', /^live/)
+    await second.until(() => second.count('.trouble'), 0)
+    await second.end()
   })
 
   it('says that the store is away, and why, and recovers', async () => {

@@ -3,7 +3,7 @@ import { fakeClock } from '@sluice/core/testing'
 import { memoryDriver } from '@sluice/memory'
 import { createRateLimitingQueue, type RateLimitingQueue, SluiceError } from 'sluice'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { Delta, Overview, QueueRow } from '../src/wire.ts'
+import type { Delta, Overview, QueueRow, SessionInfo } from '../src/wire.ts'
 import { EventReader } from './event-reader.ts'
 import { actingSite, Site, token } from './site.ts'
 
@@ -335,11 +335,18 @@ describe('streams', () => {
   test('are limited in number; further ones are rejected with the reason', async () => {
     const site = kept(new Site({ streamsMax: 3 }))
     const readers: EventReader[] = []
-    for (let reader = 0; reader < 3; reader += 1) readers.push(await watch(site, 'about=overview'))
+    // A browser hides why a stream was refused, so the session says it.
+    const whyNot = async () => (await site.ask<SessionInfo>('/api/session')).body.noStreamBecause
+    for (let reader = 0; reader < 3; reader += 1) {
+      expect(await whyNot()).toBeUndefined()
+      readers.push(await watch(site, 'about=overview'))
+    }
     const { status, headers, body } = await site.ask('/api/stream?about=overview')
     expect([status, headers.get('retry-after')]).toEqual([503, '10'])
-    expect(body).toMatchObject({ code: 'ERR_TOO_MANY_STREAMS', message: expect.any(String) })
+    expect(body).toMatchObject({ code: 'ERR_TOO_MANY_STREAMS', message: await whyNot() })
+    expect(await whyNot()).toMatch(/the limit of 3 open pages/)
     await readers[0]?.cancel()
+    expect(await whyNot()).toBeUndefined()
     await watch(site, 'about=overview')
   })
 

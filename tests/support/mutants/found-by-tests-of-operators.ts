@@ -31,6 +31,20 @@ export const foundByTestsOfOperators: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'the session does not say that no more streams can be opened',
+    edits: [
+      {
+        file: 'packages/dashboard/src/access/session-info.ts',
+        find: '{ noStreamBecause: refusal.message }',
+        replace: '{}',
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/streaming.test.ts',
+      title: 'are limited in number; further ones are rejected with the reason',
+    },
+  },
+  {
     name: 'the depth in memory lacks keys that were unparked',
     edits: [
       {

@@ -1,4 +1,5 @@
 import type { StoreInspection } from 'sluice'
+import type { LiveViews } from '../live/live-views.ts'
 import type { Settings } from '../settings.ts'
 import { version } from '../version.ts'
 import type { SessionInfo } from '../wire.ts'
@@ -30,6 +31,7 @@ export function sessionInfo(
   store: StoreInspection,
   visitors: Visitors,
   visitor: Visitor | undefined,
+  live: LiveViews,
 ): SessionInfo {
   const { canSignIn } = visitors
   if (visitor === undefined) {
@@ -37,6 +39,7 @@ export function sessionInfo(
   }
   const { allowActions, storeName } = settings
   const reason = readOnlyBecause(settings)
+  const { refusal } = live
   return {
     store: storeName,
     driver: store.driver,
@@ -46,6 +49,7 @@ export function sessionInfo(
     canSignIn: false,
     signedIn: canSignIn,
     ...(reason === undefined ? {} : { readOnlyBecause: reason }),
+    ...(refusal === undefined ? {} : { noStreamBecause: refusal.message }),
     ...(settings.auth === undefined ? {} : { csrf: visitors.csrfOf(visitor) }),
     version,
   }

@@ -35,10 +35,10 @@ export class Audits {
   #tell(who: string, request: ActionRequest, outcome: string, error?: unknown): void {
     const { queue, action, key } = request
     const words = aimed(request, outcome)
-    this.#live.announce({ at: this.#clock.now(), queue, action, who, words })
-    if (!sluiceChannel.hasSubscribers) return
     // Without the item: a subscriber may log the event.
     const acted: ActedRequest = { who, action, words, ...(key === undefined ? {} : { key }) }
+    this.#live.announce({ at: this.#clock.now(), queue, ...acted, action })
+    if (!sluiceChannel.hasSubscribers) return
     const event: SluiceEvent = {
       verb: 'acted',
       queue,

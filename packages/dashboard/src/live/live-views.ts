@@ -111,6 +111,19 @@ export class LiveViews {
     return (await this.#entry(about, queue, detail).watch.view()) as Views[A]
   }
 
+  /** Why no further stream can be opened now; `undefined` if one can. */
+  get refusal(): HttpError | undefined {
+    const { streamsMax } = this.#parts
+    this.sessionsChanged()
+    if (this.size < streamsMax) return undefined
+    return new HttpError(
+      503,
+      'ERR_TOO_MANY_STREAMS',
+      `the limit of ${streamsMax} open pages is reached (option streamsMax): close one`,
+      { 'retry-after': '10' },
+    )
+  }
+
   /** Starts streaming a view, after the last event that the reader has if that event is still kept. */
   open(
     about: About,
@@ -119,16 +132,8 @@ export class LiveViews {
     lastEventId: number | undefined,
     connection: Connection,
   ): EventStream {
-    const { streamsMax } = this.#parts
-    this.sessionsChanged()
-    if (this.size >= streamsMax) {
-      throw new HttpError(
-        503,
-        'ERR_TOO_MANY_STREAMS',
-        `the limit of ${streamsMax} open pages is reached (option streamsMax): close one`,
-        { 'retry-after': '10' },
-      )
-    }
+    const { refusal } = this
+    if (refusal !== undefined) throw refusal
     const { watch, expiry } = this.#entry(about, queue, detail)
     expiry?.stop()
     const stream = new EventStream(connection, (ended) => {

@@ -18,10 +18,19 @@ export function TroubleBanner(): JSX.Element | null {
     <div class="trouble" data-what={value.what}>
       <Icon name="warn" />
       <span>
-        {value.what === 'store' ? 'Store unreachable' : 'Connection lost'}{' '}
-        <Seconds since={value.since} /> ago: {value.words}
+        {value.what === 'full' ? (
+          'No live updates'
+        ) : (
+          <>
+            {value.what === 'store' ? 'Store unreachable' : 'Connection lost'}{' '}
+            <Seconds since={value.since} /> ago
+          </>
+        )}
+        : {value.words}
         {'. '}
-        <span class="faint">Showing old data; retrying…</span>
+        <span class="faint">
+          {value.what === 'full' ? 'Reading every few seconds…' : 'Showing old data; retrying…'}
+        </span>
       </span>
     </div>
   )

@@ -5,9 +5,10 @@ import type {
   Matching,
   SessionInfo,
 } from '../../../src/wire.ts'
-import { messageOf, post, request } from './ask.ts'
+import { HttpError, messageOf, post, request } from './ask.ts'
 import { refresh } from './live.ts'
 import { notify } from './notices.ts'
+import { ownActions } from './own-actions.ts'
 import { session } from './session.ts'
 
 const verbs: Readonly<Record<ActionName, string>> = {
@@ -45,15 +46,39 @@ export function mayAct(): boolean {
   return session.value?.mayAct === true
 }
 
+function send(request: ActionRequest): Promise<ActionResult> {
+  ownActions.note(request)
+  return post<ActionResult>('api/act', request, session.value?.csrf)
+}
+
+/** Errors of a store that has done nothing. */
+const doneNothing: ReadonlySet<string> = new Set([
+  'ERR_STORE',
+  'ERR_STORE_BUSY',
+  'ERR_STORE_FULL',
+  'ERR_TIMEOUT',
+  'ERR_QUEUE_FULL',
+])
+
+/** Whether an action that failed changed nothing: of many keys, some may be done. */
+function changedNothing(error: unknown, { action, all }: ActionRequest): boolean {
+  if (!(error instanceof HttpError) || error.status === 0) return false
+  if (error.status < 500) return true
+  return doneNothing.has(error.code) && all === undefined && action !== 'purge'
+}
+
 /** Sends an action and shows its result; true if it succeeded. */
 export async function act(request: ActionRequest): Promise<boolean> {
   try {
-    const result = await post<ActionResult>('api/act', request, session.value?.csrf)
+    const result = await send(request)
     notify('done', result.words)
     void refresh()
     return true
   } catch (error) {
-    notify('failed', `Nothing changed: ${messageOf(error)}`)
+    const words = changedNothing(error, request)
+      ? 'Nothing changed'
+      : 'The change may have been made, or a part of it'
+    notify('failed', `${words}: ${messageOf(error)}`)
     return false
   }
 }
@@ -67,11 +92,7 @@ export async function actOnEach(
   let changed = 0
   try {
     for (const key of keys) {
-      const result = await post<ActionResult>(
-        'api/act',
-        { queue, action, key } satisfies ActionRequest,
-        session.value?.csrf,
-      )
+      const result = await send({ queue, action, key })
       changed += result.changed
     }
     notify('done', `${changed} of ${keys.length} keys changed.`)

@@ -7,6 +7,7 @@ import type { PageLocation } from '../location/location.ts'
 import { applyDelta } from './apply-delta.ts'
 import { HttpError, messageOf, request } from './ask.ts'
 import { announce, notify } from './notices.ts'
+import { ownActions } from './own-actions.ts'
 import { isSigningIn, loadSession, session } from './session.ts'
 import { setStoreTime } from './store-time.ts'
 
@@ -15,7 +16,8 @@ export type Link = 'connecting' | 'live' | 'lost' | 'paused'
 
 /** Why updates have stopped, and since when by the clock of the browser. */
 export interface Trouble {
-  readonly what: 'store' | 'server'
+  /** `full`: the server opens no more streams; views are read at intervals instead. */
+  readonly what: 'store' | 'server' | 'full'
   readonly words: string
   readonly since: number
 }
@@ -97,12 +99,18 @@ function heard(at: number): void {
 
 function lost(what: Trouble['what'], words: string, forMs = 0): void {
   if (trouble.peek() === undefined) {
-    announce(what === 'store' ? `Store unreachable: ${words}` : 'Connection lost.')
+    announce(
+      what === 'store'
+        ? `Store unreachable: ${words}`
+        : what === 'full'
+          ? `No live updates: ${words}`
+          : 'Connection lost.',
+    )
   }
   const since = trouble.peek()?.since ?? Date.now() - forMs
   batch(() => {
     trouble.value = { what, words, since }
-    if (link.peek() !== 'paused') link.value = 'lost'
+    if (link.peek() !== 'paused') link.value = what === 'full' ? 'connecting' : 'lost'
   })
 }
 
@@ -127,6 +135,7 @@ function follow(about: string): () => void {
   let watchdog: ReturnType<typeof setTimeout> | undefined
   let waitMs = firstWaitMs
   let isOver = false
+  let isUnheard = true
 
   const stop = () => {
     source?.close()
@@ -148,7 +157,11 @@ function follow(about: string): () => void {
       const view = await viewOf(about)
       if (isOver) return
       keep(about, view)
-      open()
+      const { noStreamBecause } = session.value ?? {}
+      if (noStreamBecause === undefined) return open()
+      heard(view.at)
+      lost('full', noStreamBecause)
+      again()
     } catch (error) {
       if (isOver) return
       if (error instanceof HttpError && isForGood(error.status)) refusal.value = error.message
@@ -163,13 +176,17 @@ function follow(about: string): () => void {
     source?.addEventListener(name, (event) => {
       clearTimeout(watchdog)
       watchdog = setTimeout(failed, silenceMs)
+      isUnheard = false
       const data = JSON.parse((event as MessageEvent<string>).data) as StreamEvents[E]
       batch(() => hear(data))
     })
   }
 
   const failed = () => {
-    if (trouble.peek() === undefined) lost('server', 'the dashboard’s server does not answer')
+    // The first stream may have been refused: then `check` learns why.
+    if (trouble.peek() === undefined && !isUnheard)
+      lost('server', 'the dashboard’s server does not answer')
+    isUnheard = false
     again()
   }
 
@@ -201,7 +218,8 @@ function follow(about: string): () => void {
       lost('store', message, sinceMs)
     })
     on('audit', (audit: Audit) => {
-      notify('news', audit.words)
+      const place = audit.queue === '' ? '' : `${audit.queue}: `
+      if (!ownActions.take(audit)) notify('news', `${place}${audit.words}`)
       changes.value = changes.peek() + 1
     })
   }

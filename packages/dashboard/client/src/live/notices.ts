@@ -18,8 +18,6 @@ let lastId = 0
 
 /** Shows a notice in the corner and announces it to screen readers. */
 export function notify(kind: Notice['kind'], words: string): void {
-  // An action of this page also comes back as an audit event; it is shown once.
-  if (notices.value.some((notice) => notice.words === words)) return
   lastId += 1
   const id = lastId
   notices.value = [...notices.value.slice(-3), { id, words, kind }]
