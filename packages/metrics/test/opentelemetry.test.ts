@@ -84,3 +84,19 @@ test.each([null, 5, {}, { createCounter() {} }])('%o is no meter', (meter) => {
     }),
   )
 })
+
+test('the gauges of queues with one controller label are added up', async () => {
+  const { clock, driver } = setUp()
+  const reader = new HandReader()
+  const meter = new MeterProvider({ readers: [reader] }).getMeter('test')
+  const exported = openTelemetryMetrics({ meter, clock, controllers: { a: 'shop', b: 'shop' } })
+  onTestFinished(() => exported.close())
+  for (const [index, name] of ['a', 'b'].entries()) {
+    const queue = new StagedQueue(clock, driver, name, name)
+    queue.add('key')
+    queue.run(index, 2)
+  }
+  const text = await reader.text()
+  expect(text).toMatch(/controller_runtime_max_concurrent_reconciles\{controller="shop".*\} 4$/m)
+  expect(text).toMatch(/controller_runtime_active_workers\{controller="shop".*\} 2$/m)
+})

@@ -145,6 +145,30 @@ test('bounds are written as Go writes them, so that rules which name a bound fin
   ])
 })
 
+test('the gauges of queues with one controller label are added up', async () => {
+  const { clock, register, driver, queue } = setUp({ controllers: { mails: 'orders' } })
+  const mails = new StagedQueue(clock, driver, 'mails', 'there')
+  const gauges = async () => [
+    ...(await lines(register, 'controller_runtime_max_concurrent_reconciles')),
+    ...(await lines(register, 'controller_runtime_active_workers')),
+  ]
+  const shown = (concurrency: number, active: number) => [
+    `controller_runtime_max_concurrent_reconciles{controller="orders"} ${concurrency}`,
+    `controller_runtime_active_workers{controller="orders"} ${active}`,
+  ]
+  queue.add('a')
+  mails.add('a')
+  const end = queue.run(1, 3)
+  mails.run(2, 2)
+  expect(await gauges()).toEqual(shown(5, 2))
+  end({})
+  expect(await gauges()).toEqual(shown(5, 1))
+  mails.notice('closed')
+  await gauges()
+  await gauges()
+  expect(await gauges()).toEqual(shown(3, 0))
+})
+
 test('without controller-runtime, its names are free', async () => {
   const { register, queue } = setUp({ controllerRuntime: false })
   queue.add('a')

@@ -72,4 +72,18 @@ export const foundByTestsOfOperators: readonly FoundByTest[] = [
       title: 'parked keys leave the depth, and come back when they are unparked',
     },
   },
+  {
+    name: 'of queues with one controller label, the gauges show the last one',
+    edits: [
+      {
+        file: 'packages/metrics/src/provider/gauge-sum.ts',
+        find: 'sum += value',
+        replace: 'sum = value',
+      },
+    ],
+    finder: {
+      file: 'packages/metrics/test/prometheus.test.ts',
+      title: 'the gauges of queues with one controller label are added up',
+    },
+  },
 ]

@@ -1,3 +1,4 @@
+import { GaugeSum } from './gauge-sum.ts'
 import { type MetricId, metricTable } from './names.ts'
 import type {
   CounterMetric,
@@ -46,6 +47,7 @@ export function tableProvider(
     return Object.fromEntries(metricTable[id].labels.map((label) => [label, all[label] ?? '']))
   }
   const made = new Map<string, Series[]>()
+  const sums = new Map<string, GaugeSum>()
   const kept = <Made extends Series>(name: string, one: Made): Made => {
     const others = made.get(name)
     if (others === undefined) made.set(name, [one])
@@ -58,6 +60,14 @@ export function tableProvider(
     kept(name, series.gauge(id, labelsOf(id, name, more)))
   const histogram = (id: MetricId, name: string) =>
     kept(name, series.histogram(id, labelsOf(id, name)))
+  /** A gauge without the name of the queue: queues with the same controller label add up. */
+  const gaugeOfController = (id: MetricId, name: string) => {
+    const labels = labelsOf(id, name)
+    const key = JSON.stringify([id, labels])
+    const sum = sums.get(key) ?? new GaugeSum(series.gauge(id, labels), () => sums.delete(key))
+    sums.set(key, sum)
+    return kept(name, sum.part())
+  }
   const depth = (name: string, priority: string) => gauge('depth', name, { priority })
 
   return {
@@ -116,8 +126,8 @@ export function tableProvider(
               terminalErrors: counter('terminalErrors', name),
               timeouts: counter('reconcileTimeouts', name),
               time: histogram('reconcileTime', name),
-              maxConcurrent: gauge('maxConcurrent', name),
-              activeWorkers: gauge('activeWorkers', name),
+              maxConcurrent: gaugeOfController('maxConcurrent', name),
+              activeWorkers: gaugeOfController('activeWorkers', name),
             }
           },
         }
