@@ -46,6 +46,12 @@ describe('the files of the page', () => {
     const packed = files.asset(ask({ 'accept-encoding': 'br, gzip' }), 'page-abc123.js') as Response
     expect(packed.headers.get('content-encoding')).toBe('gzip')
     expect(String(gunzipSync(Buffer.from(await packed.arrayBuffer())))).toBe('export {}')
+    for (const refused of ['gzip;q=0', 'br, gzip ; q=0.000', 'gzip;Q=0, identity', 'gzipped']) {
+      const whole = files.asset(ask({ 'accept-encoding': refused }), 'page-abc123.js') as Response
+      expect([refused, whole.headers.get('content-encoding')]).toEqual([refused, null])
+    }
+    const last = files.asset(ask({ 'accept-encoding': 'br;q=0, GZIP;q=0.5' }), 'page-abc123.js')
+    expect(last?.headers.get('content-encoding')).toBe('gzip')
     const font = files.asset(ask({ 'accept-encoding': 'gzip' }), 'a b%.woff2')
     expect(font?.headers.get('content-encoding')).toBeNull()
     expect(font?.headers.get('content-type')).toBe('font/woff2')

@@ -21,6 +21,9 @@ const types: Readonly<Record<string, string>> = {
   '.webmanifest': 'application/manifest+json',
 }
 
+/** A client that names gzip takes it, unless at a quality of 0. */
+const acceptsGzip = /(?:^|[\s,])gzip\s*(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))(?:[;,]|$)/i
+
 /** The file types that compression makes smaller. */
 const packed = new Set(['.html', '.js', '.css', '.svg', '.json', '.webmanifest'])
 
@@ -106,7 +109,7 @@ function answer(request: Request, file: PageFile, cacheControl: string): Respons
   if (request.headers.get('if-none-match') === etag) {
     return new Response(null, { status: 304, headers })
   }
-  const takesZipped = /\bgzip\b/.test(request.headers.get('accept-encoding') ?? '')
+  const takesZipped = acceptsGzip.test(request.headers.get('accept-encoding') ?? '')
   if (zipped === undefined || !takesZipped || 'nextUrl' in request) {
     return new Response(bytes, { headers: { ...headers, 'content-type': type } })
   }
