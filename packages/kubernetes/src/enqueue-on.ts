@@ -71,6 +71,15 @@ export function enqueueOn<T extends KubernetesObjectLike>(
   }
   let isStopped = false
   let failures = 0
+
+  function report(error: unknown): void {
+    try {
+      onError(error)
+    } catch {
+      // An error of onError must end neither the informer nor the changes that follow.
+    }
+  }
+
   let startedAt = -Infinity
   let restart: ReturnType<Clock['startTimer']> | undefined
 
@@ -79,7 +88,7 @@ export function enqueueOn<T extends KubernetesObjectLike>(
       const keys = mapping(object)
       return typeof keys === 'string' ? [keys] : (keys ?? [])
     } catch (error) {
-      onError(error)
+      report(error)
       return []
     }
   }
@@ -117,7 +126,7 @@ export function enqueueOn<T extends KubernetesObjectLike>(
 
   const failed = (error?: unknown): void => {
     if (isStopped) return
-    onError(error ?? new SluiceError('ERR_STORE', 'the watch of an informer ended with an error'))
+    report(error ?? new SluiceError('ERR_STORE', 'the watch of an informer ended with an error'))
     if (restart !== undefined) return
     if (clock.monotonicMs() - startedAt > steadyMs) failures = 0
     const ms = Math.min(restartMs.first * 2 ** failures, restartMs.longest)

@@ -171,6 +171,27 @@ test('a server that fails is asked again, with growing pauses, until it answers'
   await taken('shop/api')
 })
 
+test('an error of onError ends nothing', async () => {
+  const clock = fakeClock()
+  server.set(deployments, deployment('odd'))
+  server.set(deployments, deployment('web'))
+  server.fail({ of: 'list', status: 500 })
+  const mapping = ({ metadata }: V1Deployment): string => {
+    if (metadata?.name === 'odd') throw new Error('odd')
+    return metadata?.name ?? ''
+  }
+  const throwing = (error: unknown): void => {
+    onError(error)
+    throw new Error('the log is full')
+  }
+  enqueue(deploymentInformer(), queue, mapping, { clock, onError: throwing })
+  await vi.waitFor(() => expect(errors).toHaveLength(1))
+  await clock.step(500)
+  await vi.waitFor(async () => expect(await queue.len()).toBe(1))
+  await taken('web')
+  expect(errors).toHaveLength(2)
+})
+
 test('changed pods add their owners', async () => {
   const api = config.makeApiClient(CoreV1Api)
   const informer = makeInformer(config, pods, () => api.listPodForAllNamespaces())

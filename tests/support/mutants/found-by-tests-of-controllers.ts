@@ -108,6 +108,13 @@ export const foundByTestsOfControllers: readonly FoundByTest[] = [
     '',
     'an object that changes its owner adds both owners',
   ),
+  ofKubernetes(
+    'an error of onError ends the informer',
+    enqueueOn,
+    'report(error ?? ',
+    'onError(error ?? ',
+    'an error of onError ends nothing',
+  ),
   ofResync(
     'a resync adds everything at once',
     '(hashOf(text) / 2 ** 32) * everyMs',
