@@ -52,8 +52,9 @@ function outputTo(stream: WriteStream): TerminalOutput {
   }
 }
 
-function linesOfStdin(): AsyncIterable<string> {
-  return createInterface({ input: process.stdin, crlfDelay: Infinity })
+async function* linesOfStdin(): AsyncGenerator<string> {
+  // Made when the first line is wanted: lines that come earlier would be lost.
+  yield* createInterface({ input: process.stdin, crlfDelay: Infinity })
 }
 
 /** Reads keys one by one. Ctrl-C is a character then, and is made a signal again. */

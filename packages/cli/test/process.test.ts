@@ -5,7 +5,7 @@ import { needs } from '@sluice/needs'
 import { describe, expect, test } from 'vitest'
 import { output, scratchFolder } from './cli.ts'
 import { folderWithProgram, start } from './program.ts'
-import { newFile } from './stores.ts'
+import { newFile, storeKinds } from './stores.ts'
 
 const hasProc = existsSync('/proc/self/cmdline')
 
@@ -29,6 +29,16 @@ test('keys come through a pipe', async () => {
   const program = start(['add', 'orders', '--stdin'], { SLUICE_STORE: store })
   program.child.stdin.end('a\nb\r\nc')
   expect(await program.ended).toMatchObject({ code: 0, out: '3 added\n' })
+})
+
+describe('an export through a pipe, which ends before the store is open', () => {
+  test.each(storeKinds())('is imported into $kind', async ({ fresh }) => {
+    const lines = await output(['export', 'orders'], { store: await many() })
+    const program = start(['import', 'orders'], { SLUICE_STORE: await fresh() })
+    program.child.stdin.end(lines)
+    const ended = await program.ended
+    expect(ended).toMatchObject({ code: 0, out: 'orders: 5000 imported, 0 merged, 0 unchanged\n' })
+  })
 })
 
 /** Resolves when the file of a store exists: the command has begun. */

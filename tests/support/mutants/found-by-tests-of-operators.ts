@@ -86,4 +86,23 @@ export const foundByTestsOfOperators: readonly FoundByTest[] = [
       title: 'the gauges of queues with one controller label are added up',
     },
   },
+  {
+    name: 'lines of stdin that come before the store is open are lost',
+    edits: [
+      {
+        file: 'packages/cli/src/bin.ts',
+        find: 'async function* linesOfStdin(): AsyncGenerator<string> {',
+        replace: 'function linesOfStdin(): AsyncIterable<string> {',
+      },
+      {
+        file: 'packages/cli/src/bin.ts',
+        find: 'yield* createInterface(',
+        replace: 'return createInterface(',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/process.test.ts',
+      title: 'an export through a pipe, which ends before the store is open',
+    },
+  },
 ]
