@@ -68,7 +68,7 @@ export const foundByTestsOfControllers: readonly FoundByTest[] = [
   ofKubernetes(
     'a mapping that throws is not reported',
     enqueueOn,
-    'onError(error)\n      return []',
+    'report(error)\n      return []',
     'return []',
     'a mapping that throws is reported',
   ),
