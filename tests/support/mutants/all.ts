@@ -1,6 +1,7 @@
 import { foundByRuns } from './found-by-runs.ts'
 import { foundByTestsOfControllers } from './found-by-tests-of-controllers.ts'
 import { foundByTestsOfOperators } from './found-by-tests-of-operators.ts'
+import { foundByTestsOfInspection } from './found-by-tests-of-inspection.ts'
 import { foundByTestsOfQueues } from './found-by-tests-of-queues.ts'
 import { foundByTestsOfSqlite } from './found-by-tests-of-sqlite.ts'
 import { foundByTestsOfStores } from './found-by-tests-of-stores.ts'
@@ -10,6 +11,7 @@ import type { SourceMutant } from './source-mutant.ts'
 /** Known defects, put back one at a time. */
 export const sourceMutants: readonly SourceMutant[] = [
   ...foundByTestsOfQueues,
+  ...foundByTestsOfInspection,
   ...foundByTestsOfWorkers,
   ...foundByTestsOfSqlite,
   ...foundByTestsOfStores,

@@ -1,4 +1,12 @@
-import { decodeItem, type EpochMs, type KeyRow, never, noToken, parseJson } from '@sluice/core'
+import {
+  decodeItem,
+  type EpochMs,
+  type KeyRow,
+  never,
+  noToken,
+  parseJson,
+  priorityDefault,
+} from '@sluice/core'
 import type { HolderInfo, KeyInfo, LastError } from './inspect.ts'
 
 /** The last error of a row, from how it is stored. */
@@ -34,7 +42,8 @@ export function keyInfo(row: KeyRow, now: EpochMs): KeyInfo {
     key: row.key,
     state: row.state,
     item: decodeItem(row.key, row.item),
-    priority: isHeld && !isOwed ? row.claimedPriority : row.priority,
+    // Without a run, drivers may keep the priority of an earlier one.
+    priority: isOwed ? row.priority : isHeld ? row.claimedPriority : priorityDefault,
     ...(askedAt === never || !(isHeld || isOwed) ? {} : { askedAt }),
     ...(isOwed ? { dueAt: row.dueAt, why: row.why } : {}),
     ...(isTwice ? { laterAt: row.laterAt } : {}),

@@ -25,6 +25,28 @@ describe.each(leases)('inspect %s', (_name, leaseMs) => {
     return { clock, driver, queue, options }
   }
 
+  test('a key without a pending run has no priority left of earlier runs', async () => {
+    const { clock, queue } = setUp()
+    await queue.addRateLimited('cancelled', { priority: 9 })
+    await queue.cancel('cancelled')
+    await queue.addRateLimited('done', { priority: 9 })
+    await clock.step(1_000)
+    const held = await queue.get()
+    expect((await queue.inspect.get('done'))?.priority).toBe(9)
+    await held?.done()
+    await queue.add('parked', { priority: 9 })
+    await (await queue.get())?.park()
+    expect((await queue.inspect.get('parked'))?.priority).toBe(9)
+    await queue.cancel('parked')
+    const { keys } = await queue.inspect.list()
+    expect(keys.map(({ key, state, priority }) => [key, state, priority])).toEqual([
+      ['cancelled', 'idle', 0],
+      ['done', 'idle', 0],
+      ['parked', 'parked', 0],
+    ])
+    await queue.close()
+  })
+
   test('walks a key through every state, and explains each', async () => {
     const { clock, queue } = setUp()
     const { inspect } = queue
