@@ -283,4 +283,18 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
       title: 'a purge removes all but the locked key, and says that it stays',
     },
   },
+  {
+    name: 'on Postgres, a lease that is lost in a transaction does not name its key',
+    edits: [
+      {
+        file: 'packages/postgres/src/transact/transact.ts',
+        find: 'finishes[index]?.key',
+        replace: 'queue',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/verbs/transact.test.ts',
+      title: 'a lost lease fails the caller, and leaves the transaction as it was',
+    },
+  },
 ]

@@ -128,10 +128,13 @@ export function transact(transaction: unknown, use: TransactionUse): DriverTrans
               options,
               onBucketConnection,
             )
-            if (replies.some(({ outcome }) => outcome === 'lost')) {
-              throw new SluiceError('ERR_LEASE_LOST', 'the lease of a key to finish is lost')
-            }
-            return replies
+            const index = replies.findIndex(({ outcome }) => outcome === 'lost')
+            if (index === -1) return replies
+            throw new SluiceError(
+              'ERR_LEASE_LOST',
+              `key ${JSON.stringify(finishes[index]?.key)} is not held under this token any more; roll ` +
+                'the transaction back',
+            )
           },
           ({ outcome }) => outcome === 'ready' || outcome === 'delayed',
         ),
