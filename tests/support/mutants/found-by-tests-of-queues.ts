@@ -382,4 +382,18 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       title: 'held keys are awaited, and those whose holders vanished are ended',
     },
   },
+  {
+    name: 'addMany is refused before all its keys are answered',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/many.ts',
+        find: 'this.#error ??= error\n',
+        replace: 'this.#resolve(Promise.reject(error))\n',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/queue/adding-many.test.ts',
+      title: 'is refused once all its keys are answered: those that fit have been added by then',
+    },
+  },
 ]

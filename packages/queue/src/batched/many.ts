@@ -64,32 +64,39 @@ export function doneMany(
 }
 
 /**
- * The outcomes of several calls behind one promise, which fails with the first of them that fails.
+ * The outcomes of several calls behind one promise, which fails with the error of the first of them
+ * that fails. It settles once all are answered: a caller that catches the error must not find that
+ * the others take effect only afterwards.
  */
 export class AllOutcomes<Outcome> {
   readonly promise: Promise<Outcome[]>
   readonly #outcomes: Outcome[]
   #left: number
-  #resolve!: (outcomes: Outcome[]) => void
-  #reject!: (error: unknown) => void
+  #error: unknown
+  #resolve!: (outcomes: Outcome[] | Promise<never>) => void
 
   constructor(count: number) {
     this.#outcomes = new Array<Outcome>(count)
     this.#left = count
-    this.promise = new Promise((resolve, reject) => {
+    this.promise = new Promise((resolve) => {
       this.#resolve = resolve
-      this.#reject = reject
     })
     if (count === 0) this.#resolve([])
   }
 
   set(at: number, outcome: Outcome): void {
     this.#outcomes[at] = outcome
-    this.#left -= 1
-    if (this.#left === 0) this.#resolve(this.#outcomes)
+    this.#answered()
   }
 
   fail(error: unknown): void {
-    this.#reject(error)
+    this.#error ??= error
+    this.#answered()
+  }
+
+  #answered(): void {
+    this.#left -= 1
+    if (this.#left > 0) return
+    this.#resolve(this.#error === undefined ? this.#outcomes : Promise.reject(this.#error))
   }
 }

@@ -71,7 +71,10 @@ export interface Queue<T> extends AsyncDisposable, AsyncIterable<Held<T>> {
 
   /** Adds an item: a run of its key is pending from now on. */
   add(item: T, options?: AddOptions): Promise<AddOutcome>
-  /** Adds several items, in this order. A key that occurs twice is added once. */
+  /**
+   * Adds several items, in this order. A key that occurs twice is added once. With `maxPending`,
+   * rejects with `ERR_QUEUE_FULL` if there is no room for one of them; the others are added.
+   */
   addMany(items: readonly T[], options?: AddOptions): Promise<AddOutcome[]>
   /**
    * Adds from an event handler: returns synchronously and never fails. The add is tried until it is

@@ -99,6 +99,17 @@ describe.each(setups)('addMany over $way', (setup) => {
     expect(full).toMatchObject({ code: 'ERR_QUEUE_FULL' })
     expect(await drainKeys(queue)).toEqual(['a', 'b'])
   })
+
+  test('is refused once all its keys are answered: those that fit have been added by then', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.delaying({ maxPending: 1 })
+    await queue.addAfter('a', 1_000)
+    // A key that occurs twice travels twice, so that its second add comes after the refusal.
+    void queue.addAfter('a', 500)
+    const full = await refusal(queue.addMany(['b', 'a']))
+    expect(full).toMatchObject({ code: 'ERR_QUEUE_FULL' })
+    expect(await scene.states()).toEqual({ a: 'ready' })
+  })
 })
 
 describe.each(setups)('getMany over $way', (setup) => {
