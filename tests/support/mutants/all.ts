@@ -5,6 +5,7 @@ import { foundByTestsOfInspection } from './found-by-tests-of-inspection.ts'
 import { foundByTestsOfQueues } from './found-by-tests-of-queues.ts'
 import { foundByTestsOfSqlite } from './found-by-tests-of-sqlite.ts'
 import { foundByTestsOfStores } from './found-by-tests-of-stores.ts'
+import { foundByTestsOfWaits } from './found-by-tests-of-waits.ts'
 import { foundByTestsOfWorkers } from './found-by-tests-of-workers.ts'
 import type { SourceMutant } from './source-mutant.ts'
 
@@ -12,6 +13,7 @@ import type { SourceMutant } from './source-mutant.ts'
 export const sourceMutants: readonly SourceMutant[] = [
   ...foundByTestsOfQueues,
   ...foundByTestsOfInspection,
+  ...foundByTestsOfWaits,
   ...foundByTestsOfWorkers,
   ...foundByTestsOfSqlite,
   ...foundByTestsOfStores,

@@ -236,7 +236,8 @@ export class QueueCore implements HeldOwner, CallOwner {
         return
       }
       waiter.listen(() => {
-        if (!this.waiters.remove(waiter)) return
+        // While items are checked for it, it is not among the waiters: the keys are given back then.
+        if (!this.waiters.remove(waiter) && this.inspection === undefined) return
         waiter.giveUp()
         this.alarm.set()
       })
