@@ -16,4 +16,18 @@ export const foundByTestsOfWaits: readonly FoundByTest[] = [
       title: 'an aborted get gives back a key that was still being checked',
     },
   },
+  {
+    name: 'a process ends while a get waits for a key that is delayed in it',
+    edits: [
+      {
+        file: 'packages/queue/src/foreign/process-delays.ts',
+        find: 'this.#alive.ref()',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/core/living.test.ts',
+      title: 'is done by every wait, unless ref is false, and by nothing else',
+    },
+  },
 ]

@@ -150,12 +150,19 @@ export class AdaptedDelayingQueue<T> implements DelayingQueue<T> {
     this.inner.addSoon(item, options)
   }
 
-  get(options?: WaitOptions): Promise<Held<T> | undefined> {
-    return this.inner.get(options)
+  /** A Held of the queue within, as this layer hands it out. */
+  protected adapt(held: Held<T>): Held<T> {
+    return held
   }
 
-  getMany(n: number, options?: WaitOptions): Promise<Held<T>[]> {
-    return this.inner.getMany(n, options)
+  async get(options?: WaitOptions): Promise<Held<T> | undefined> {
+    const held = await this.#delays.during(this.inner.get(options))
+    return held === undefined ? undefined : this.adapt(held)
+  }
+
+  async getMany(n: number, options?: WaitOptions): Promise<Held<T>[]> {
+    const helds = await this.#delays.during(this.inner.getMany(n, options))
+    return helds.map((held) => this.adapt(held))
   }
 
   done(heldOrItem: Held<T> | T, options?: DoneOptions): Promise<FinishOutcome> {
@@ -202,7 +209,19 @@ export class AdaptedDelayingQueue<T> implements DelayingQueue<T> {
   }
 
   [Symbol.asyncIterator](): AsyncIterator<Held<T>> {
-    return this.inner[Symbol.asyncIterator]()
+    const inner = this.inner[Symbol.asyncIterator]()
+    return {
+      next: async () => {
+        const { done, value } = await this.#delays.during(inner.next())
+        return done === true
+          ? { done, value: undefined }
+          : { done: false, value: this.adapt(value) }
+      },
+      return: async () => {
+        await inner.return?.()
+        return { done: true, value: undefined }
+      },
+    }
   }
 }
 
@@ -260,7 +279,7 @@ export class AdaptedRateLimitingQueue<T>
     }
   }
 
-  #adapt(held: Held<T>): Held<T> {
+  protected override adapt(held: Held<T>): Held<T> {
     return new AdaptedHeld(held, this.#limits)
   }
 
@@ -272,16 +291,6 @@ export class AdaptedRateLimitingQueue<T>
       if (!SluiceError.is(error, 'ERR_SHUT_DOWN')) throw error
       return false
     }
-  }
-
-  override async get(options?: WaitOptions): Promise<Held<T> | undefined> {
-    const held = await this.inner.get(options)
-    return held === undefined ? undefined : this.#adapt(held)
-  }
-
-  override async getMany(n: number, options?: WaitOptions): Promise<Held<T>[]> {
-    const helds = await this.inner.getMany(n, options)
-    return helds.map((held) => this.#adapt(held))
   }
 
   override async done(heldOrItem: Held<T> | T, options?: DoneOptions): Promise<FinishOutcome> {
@@ -297,9 +306,5 @@ export class AdaptedRateLimitingQueue<T>
   ): Promise<FinishOutcome[]> {
     if (!Array.isArray(helds)) throw new SluiceTypeError('helds', 'must be an array')
     return await Promise.all(Array.from(helds, (held: Held<T>) => this.done(held, options)))
-  }
-
-  override async *[Symbol.asyncIterator](): AsyncIterator<Held<T>> {
-    for await (const held of this.inner) yield this.#adapt(held)
   }
 }

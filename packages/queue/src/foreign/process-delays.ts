@@ -2,6 +2,7 @@ import {
   type AddOutcome,
   type Clock,
   decodeItem,
+  delayMsMax,
   encodeItem,
   type KeyOf,
   priorityDefault,
@@ -32,6 +33,10 @@ export interface ProcessDelaysOptions<T> {
 export class ProcessDelays<T> {
   readonly #options: ProcessDelaysOptions<T>
   readonly #waiting = new Map<string, Waiting>()
+  /** How many callers wait for a key. */
+  #callers = 0
+  /** Keeps the process alive while it runs. */
+  #alive: Timer | undefined
 
   constructor(options: ProcessDelaysOptions<T>) {
     this.#options = options
@@ -53,6 +58,7 @@ export class ProcessDelays<T> {
     if (waiting === undefined) {
       const timer = clock.startTimer(delayMs, () => this.#fire(key))
       this.#waiting.set(key, { timer, askedAtMs, dueAtMs, text, priority })
+      this.#setAlive()
       return 'added'
     }
     waiting.text = text
@@ -72,18 +78,46 @@ export class ProcessDelays<T> {
     const waiting = this.#waiting.get(key)
     if (waiting === undefined) return
     this.#waiting.delete(key)
+    this.#setAlive()
     this.#options.add(decodeItem(key, waiting.text) as T, waiting.priority)
   }
 
   /** Cancels the delayed adds of a key; whether there were any. */
   cancel(key: string): boolean {
     this.#waiting.get(key)?.timer.stop()
-    return this.#waiting.delete(key)
+    const had = this.#waiting.delete(key)
+    this.#setAlive()
+    return had
   }
 
   /** Drops everything. */
   clear(): void {
     for (const { timer } of this.#waiting.values()) timer.stop()
     this.#waiting.clear()
+    this.#setAlive()
+  }
+
+  /** Counts a caller that waits for a key, until that is there. */
+  async during<R>(waiting: Promise<R>): Promise<R> {
+    this.#callers += 1
+    this.#setAlive()
+    try {
+      return await waiting
+    } finally {
+      this.#callers -= 1
+      this.#setAlive()
+    }
+  }
+
+  /** While a caller waits, the process must not end before the delays that it may wait for. */
+  #setAlive(): void {
+    if (this.#callers > 0 && this.#waiting.size > 0) {
+      if (this.#alive !== undefined) return
+      this.#alive = this.#options.clock.startTimer(delayMsMax, () => undefined)
+      this.#alive.ref()
+    } else {
+      this.#alive?.stop()
+      this.#alive = undefined
+    }
   }
 }

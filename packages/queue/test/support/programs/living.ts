@@ -1,6 +1,8 @@
 // Prints which calls of a queue would keep this process alive.
 import {
+  createDelayingQueue,
   createRateLimitingQueue,
+  type DelayingQueue,
   type Held,
   memoryDriver,
   type QueueOptions,
@@ -20,6 +22,19 @@ if (options === undefined) throw new Error(`no such way: ${way}`)
 
 function make(more: Partial<QueueOptions<string>> = {}) {
   return createRateLimitingQueue<string>({ name: 'q', ...options?.(), ...more })
+}
+
+/** Delaying queues around queues of another library, to be closed at the end. */
+const around: DelayingQueue<string>[] = []
+
+/** Wraps a queue that does not keep the process alive itself, as one of another library. */
+function wrap(create: typeof createDelayingQueue): DelayingQueue<string> {
+  const inner = make({ ref: false })
+  const verbs = ['add', 'get', 'done', 'len', 'shutDown', 'shutDownWithDrain'] as const
+  const queue = Object.fromEntries(verbs.map((verb) => [verb, inner[verb].bind(inner)]))
+  const wrapped = create<string>({ queue: { ...queue, shuttingDown: false } as never })
+  around.push(wrapped)
+  return wrapped
 }
 
 type Doing = (queue: ReturnType<typeof make>, signal: AbortSignal) => Promise<unknown>
@@ -85,6 +100,46 @@ const doings: Record<string, Doing> = {
     await queue.close()
     await waiting
   },
+  'around a foreign queue, get of a delayed key': async () => {
+    const queue = wrap(createDelayingQueue)
+    await queue.addAfter('a', 3_600_000)
+    return await queue.get()
+  },
+  'around a foreign queue, getMany, then a delayed key': async () => {
+    const queue = wrap(createRateLimitingQueue)
+    const waiting = queue.getMany(2)
+    await queue.addAfter('a', 3_600_000)
+    return await waiting
+  },
+  'around a foreign queue, iteration, then a delayed key': async () => {
+    const queue = wrap(createRateLimitingQueue)
+    const waiting = queue[Symbol.asyncIterator]().next()
+    await queue.addAfter('a', 3_600_000)
+    return await waiting
+  },
+  'around a foreign queue, get': () => wrap(createDelayingQueue).get(),
+  'around a foreign queue, delayed keys': () => wrap(createDelayingQueue).addAfter('a', 3_600_000),
+  'around a foreign queue, get of a cancelled key': async () => {
+    const queue = wrap(createDelayingQueue)
+    await queue.addAfter('a', 3_600_000)
+    const waiting = queue.get()
+    await queue.cancel('a')
+    return await waiting
+  },
+  'around a foreign queue, answered get': async () => {
+    const queue = wrap(createDelayingQueue)
+    await queue.addAfter('a', 3_600_000)
+    const waiting = queue.get()
+    await queue.add('b')
+    await (await waiting)?.done()
+  },
+  'around a foreign queue, shut down': async () => {
+    const queue = wrap(createDelayingQueue)
+    await queue.addAfter('a', 3_600_000)
+    const waiting = queue.get()
+    await queue.shutDown()
+    await waiting
+  },
 }
 
 async function turns(): Promise<void> {
@@ -105,6 +160,7 @@ async function sayOf(name: string, doing: Doing, more: Partial<QueueOptions<stri
   controller.abort()
   for (const held of taken.splice(0)) await held?.done()
   await queue.close()
+  for (const each of around.splice(0)) await each.close()
 }
 
 if (what === undefined) {
