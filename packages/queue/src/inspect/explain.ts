@@ -1,4 +1,4 @@
-import type { Counts, EpochMs, KeyStateWord, LimiterPlan, WorkerRow } from '@sluice/core'
+import { type Counts, type EpochMs, type LimiterPlan, never, type WorkerRow } from '@sluice/core'
 import { atLeastWords, durationWords, manyWords } from '@sluice/core/words'
 import { isGone } from '../judge/judge-queue.ts'
 import { estimate } from './estimate.ts'
@@ -127,18 +127,15 @@ function heldCondition(info: KeyInfo, now: EpochMs): Condition {
 }
 
 function nextOf(info: KeyInfo, now: EpochMs): Explanation['next'] {
-  const { state, dueAt, held } = info
+  const { dueAt = never, held, parked } = info
   if (held !== undefined) {
-    return held.leaseUntil === undefined
-      ? undefined
-      : { at: held.leaseUntil, to: info.parked ? 'parked' : afterLease(state) }
+    const { leaseUntil } = held
+    if (leaseUntil === undefined) return undefined
+    // A run that is due by then is ready at once; the lost run alone waits for its back-off.
+    const isDue = dueAt <= Math.max(leaseUntil, now)
+    return { at: leaseUntil, to: parked ? 'parked' : isDue ? 'ready' : 'backoff' }
   }
-  if (info.parked || dueAt === undefined || dueAt <= now) return undefined
-  return { at: dueAt, to: 'ready' }
-}
-
-function afterLease(state: KeyStateWord): KeyStateWord {
-  return state === 'dirty' ? 'ready' : 'backoff'
+  return parked || dueAt === never || dueAt <= now ? undefined : { at: dueAt, to: 'ready' }
 }
 
 /** Says why a key that is not stored does not run. */

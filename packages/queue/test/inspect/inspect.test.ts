@@ -47,6 +47,24 @@ describe.each(leases)('inspect %s', (_name, leaseMs) => {
     await queue.close()
   })
 
+  test('foresees what the end of a lease does to a key with a delayed run', async () => {
+    const { clock, queue } = setUp()
+    await queue.add('k')
+    const held = await queue.get()
+    const nextOf = async () => (await queue.inspect.explain('k')).next
+    const leaseUntil = (await queue.inspect.get('k'))?.held?.leaseUntil
+    const end = (to: string) => (leaseUntil === undefined ? undefined : { at: leaseUntil, to })
+    expect(await nextOf()).toEqual(end('backoff'))
+    await queue.addAfter('k', 60_000)
+    expect(await nextOf()).toEqual(end('backoff'))
+    await queue.addAfter('k', 1_000)
+    expect(await nextOf()).toEqual(end('ready'))
+    await clock.step(1_000)
+    expect((await nextOf())?.to).toBe(end('ready')?.to)
+    await held?.done()
+    await queue.close()
+  })
+
   test('walks a key through every state, and explains each', async () => {
     const { clock, queue } = setUp()
     const { inspect } = queue
