@@ -1,6 +1,6 @@
 import type { FoundByTest } from './source-mutant.ts'
 
-/** Defects of calls that wait for keys, and the tests that find them. */
+/** Defects of waits and delays, and the tests that find them. */
 export const foundByTestsOfWaits: readonly FoundByTest[] = [
   {
     name: 'an aborted get waits for the check of an item',
@@ -28,6 +28,20 @@ export const foundByTestsOfWaits: readonly FoundByTest[] = [
     finder: {
       file: 'packages/queue/test/core/living.test.ts',
       title: 'is done by every wait, unless ref is false, and by nothing else',
+    },
+  },
+  {
+    name: 'a limiter around a delaying queue has delays of its own',
+    edits: [
+      {
+        file: 'packages/queue/src/foreign/adapted-queue.ts',
+        find: 'this.#addAfter = queue.addAfter?.bind(queue)',
+        replace: 'this.#addAfter = undefined',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/foreign/wrapping.test.ts',
+      title: 'adds by the addAfter of the queue within, if it has one',
     },
   },
 ]

@@ -225,12 +225,16 @@ export class AdaptedDelayingQueue<T> implements DelayingQueue<T> {
   }
 }
 
-/** A limiter around any object with a queue's methods; its counts live in this process. */
+/**
+ * A limiter around any object with a queue's methods; its counts live in this process. The delays are
+ * those of the queue within if it has delays, as in the original.
+ */
 export class AdaptedRateLimitingQueue<T>
   extends AdaptedDelayingQueue<T>
   implements RateLimitingQueue<T>
 {
   readonly #limiter: LimiterInQueue<T>
+  readonly #addAfter: DelayingQueue<T>['addAfter'] | undefined
   readonly #limits: HeldLimits<T> = {
     askAgain: (item) => this.#askAgain(item),
     failures: (item) => this.#failures(item),
@@ -239,6 +243,7 @@ export class AdaptedRateLimitingQueue<T>
 
   constructor(queue: ForeignQueue<T>, limiter: Limiter<T>, options: AdaptOptions<T>) {
     super(queue, options)
+    this.#addAfter = queue.addAfter?.bind(queue)
     // Without its plan, since there is no store that could follow it.
     const unplanned: Limiter<T> = {
       when: (item) => limiter.when(item),
@@ -246,6 +251,17 @@ export class AdaptedRateLimitingQueue<T>
       numRequeues: (item) => limiter.numRequeues(item),
     }
     this.#limiter = new LimiterInQueue(unplanned, '', (error) => this.reports.report(error))
+  }
+
+  override get capabilities(): QueueCapabilities {
+    return this.#addAfter === undefined ? super.capabilities : this.inner.capabilities
+  }
+
+  override async addAfter(item: T, ms: number, options?: AddAfterOptions): Promise<AddOutcome> {
+    if (this.#addAfter === undefined) return await super.addAfter(item, ms, options)
+    checkAddAfter(ms, options)
+    this.refuseWhenEnding(item)
+    return await this.#addAfter(item, ms, options)
   }
 
   addRateLimited(item: T, options?: AddOptions): Promise<AddOutcome> {

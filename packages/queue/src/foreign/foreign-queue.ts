@@ -2,7 +2,7 @@
 
 import { type AddOutcome, checkFunction, checkObject, SluiceTypeError } from '@sluice/core'
 import type { Held } from '../held/held.ts'
-import type { Queue, QueueCapabilities } from '../queue/queue.ts'
+import type { DelayingQueue, Queue, QueueCapabilities } from '../queue/queue.ts'
 
 /** The verbs a queue must have to be wrapped. */
 const verbs = ['add', 'get', 'done', 'len', 'shutDown', 'shutDownWithDrain'] as const
@@ -10,16 +10,18 @@ const verbs = ['add', 'get', 'done', 'len', 'shutDown', 'shutDownWithDrain'] as 
 /**
  * A queue of another library, as a layer takes it: it needs the methods of client-go's interface,
  * and may have all others of a {@link Queue}. Methods that it lacks are made of those it has where
- * that is possible; `within` and `inspect` then throw a `SluiceTypeError`.
+ * that is possible; `within` and `inspect` then throw a `SluiceTypeError`. A rate-limiting queue uses its
+ * `addAfter`, if it has one.
  */
 export interface ForeignQueue<T>
   extends Pick<Queue<T>, (typeof verbs)[number] | 'shuttingDown'>,
-    Partial<Omit<Queue<T>, (typeof verbs)[number] | 'shuttingDown'>> {}
+    Partial<Omit<DelayingQueue<T>, (typeof verbs)[number] | 'shuttingDown'>> {}
 
 /** Holds for anything with a queue's methods. */
 export function checkQueue<T>(queue: ForeignQueue<T>): ForeignQueue<T> {
   checkObject('queue', queue)
   for (const verb of verbs) checkFunction(`queue.${verb}`, queue[verb])
+  if (queue.addAfter !== undefined) checkFunction('queue.addAfter', queue.addAfter)
   return queue
 }
 

@@ -16,8 +16,8 @@ import type { AddAfterOptions, DelayingQueue } from './queue.ts'
 export interface WrapOptions<T> extends AdaptOptions<T> {
   /**
    * The queue to add delays to: a queue of this package, whose driver is shared, or any object with
-   * the methods of client-go's interface, whose delays then live in this process. The other options
-   * are for the latter.
+   * the methods of client-go's interface, whose delays then live in this process, unless a limiter is
+   * put around a queue that has delays. The other options are for the latter.
    */
   readonly queue: ForeignQueue<T>
 }

@@ -339,6 +339,37 @@ describe.each(scenes)('a limiter around a queue that is not ours', (setup) => {
     expect(await queue.numRequeues('a')).toBe(0)
   })
 
+  test('adds by the addAfter of the queue within, if it has one', async () => {
+    const scene = new Scene(setup)
+    const delaying = adapted(scene)
+    // Without the clock: the delays are those of the delaying queue.
+    const queue = createRateLimitingQueue<string>({
+      queue: delaying,
+      limiter: exponential({ baseMs: 10, maxMs: 1_000 }),
+    })
+    expect(await queue.addRateLimited('a')).toBe('added')
+    expect(await queue.addAfter('a', 5)).toBe('moved')
+    expect(await queue.addAfter('b', 5)).toBe('added')
+    expect(await delaying.cancel('b')).toBe('cancelled')
+    await scene.clock.step(5)
+    const held = await take(queue)
+    expect([held.key, held.failures]).toEqual(['a', 1])
+    expect(await held.retry()).toBe('delayed')
+    await scene.clock.step(20)
+    expect(await drainKeys(queue)).toEqual(['a'])
+  })
+
+  test('has its delays where the queue within has them', async () => {
+    const scene = new Scene(setup)
+    const inner = scene.delaying()
+    const addAfter: typeof inner.addAfter = (item, ms, options) => inner.addAfter(item, ms, options)
+    const queue = createRateLimitingQueue<string>({ queue: { ...foreign(inner), addAfter } })
+    expect(queue.capabilities.delays).toBe('store')
+    expect(await queue.addRateLimited('a')).toBe('added')
+    expect(await scene.states()).toEqual({ a: 'delayed' })
+    expect(adaptedLimited(scene).capabilities.delays).toBe('process')
+  })
+
   test('2 Held: retry asks again after the limiter’s delay, once, and gives back', async () => {
     const scene = new Scene(setup)
     const queue = adaptedLimited(scene)
