@@ -63,11 +63,13 @@ local transferMembers = { 'due', 'why', 'later', 'laterWhy', 'ready', 'seq', 'pr
 local isReplay = argument() == 'replay'
 -- A replica has a part of the history of its primary, from the beginning: what was numbered before the last
 -- number that it received has arrived as well.
-local followed = isReplay and (storedSeq < term * termSize and storedSeq
-  or tonumber(call('HGET', metaKey, 'followed') or -1)) or -1
+local arrived = {}
+for _, text in ipairs(isReplay and followedNumbers() or {}) do
+  local followed = tonumber(text)
+  arrived[math.floor(followed / termSize)] = followed
+end
 local function hasArrived(row)
-  return row.lastSeq ~= nil and row.lastSeq <= followed
-    and math.floor(row.lastSeq / termSize) == math.floor(followed / termSize)
+  return row.lastSeq ~= nil and row.lastSeq <= (arrived[math.floor(row.lastSeq / termSize)] or -1)
 end
 local names, moved = readTransferRows()
 local replies = {}

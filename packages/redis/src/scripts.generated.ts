@@ -797,6 +797,16 @@ local function countPending()
 return call('ZCARD', readyKey) + call('ZCARD', delayedKey) + call('ZCARD', backoffKey)
 + call('ZCARD', dirtyKey) - (version and 4 or 0) + tonumber(parkedPending or 0)
 end
+local followedMax = 16
+local function followedNumbers()
+local last, earlier = unpack(call('HMGET', metaKey, 'followed', 'followedEarlier'))
+local numbers = {}
+if storedSeq < term * termSize then numbers[1] = string.format('%.17g', storedSeq) end
+for text in string.gmatch((last or '') .. ' ' .. (earlier or ''), '%S+') do
+if #numbers < followedMax then numbers[#numbers + 1] = text end
+end
+return numbers
+end
 local function createKeys()
 generation = processId .. '-' .. string.format('%.17g', now)
 call('HSET', metaKey, 'version', 1, 'generation', generation, 'seq', seq)
@@ -834,7 +844,11 @@ writeAll('HSET', itemsKey, setItems, 2000)
 writeAll('HSET', errorsKey, setErrors, 2000)
 if seq ~= storedSeq then
 setMeta('seq', seq)
-if storedSeq < term * termSize then setMeta('followed', storedSeq) end
+if storedSeq < term * termSize then
+local numbers = followedNumbers()
+setMeta('followed', numbers[1])
+setMeta('followedEarlier', table.concat(numbers, ' ', 2))
+end
 end
 if parkedPendingMore ~= 0 then setMeta('parked', tonumber(parkedPending or 0) + parkedPendingMore) end
 if otherPrioritiesMore ~= 0 then
@@ -1458,11 +1472,13 @@ end
 local transferMembers = { 'due', 'why', 'later', 'laterWhy', 'ready', 'seq', 'priority', 'asked', 'failures',
 'crashes', 'failed', 'parked', 'trace' }
 local isReplay = argument() == 'replay'
-local followed = isReplay and (storedSeq < term * termSize and storedSeq
-or tonumber(call('HGET', metaKey, 'followed') or -1)) or -1
+local arrived = {}
+for _, text in ipairs(isReplay and followedNumbers() or {}) do
+local followed = tonumber(text)
+arrived[math.floor(followed / termSize)] = followed
+end
 local function hasArrived(row)
-return row.lastSeq ~= nil and row.lastSeq <= followed
-and math.floor(row.lastSeq / termSize) == math.floor(followed / termSize)
+return row.lastSeq ~= nil and row.lastSeq <= (arrived[math.floor(row.lastSeq / termSize)] or -1)
 end
 local names, moved = readTransferRows()
 local replies = {}

@@ -1,9 +1,9 @@
 import type { Driver } from '@sluice/core/driver'
 import { never } from '@sluice/core/driver'
 import { needs } from '@sluice/needs'
-import { hasRedis, type RedisProcess, startRedis } from '@sluice/test-redis'
+import { hasRedis, onDisk, type RedisProcess, startRedis } from '@sluice/test-redis'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { redisDriver } from '../src/index.ts'
+import { type Replayed, redisDriver } from '../src/index.ts'
 
 const options = { dedupe: 'client-go', failuresExpireMs: never } as const
 const request = { limit: 1, holder: 'h', claimId: 'c', leaseMs: 60_000 }
@@ -43,6 +43,37 @@ describe.skipIf(!needs('redis-server', hasRedis))('the first script on a new pri
       expect(Number(await server.command('HGET', scope, 'term'))).toBe(term + 1)
     })
   }
+
+  test('repeats nothing that has arrived before an earlier primary ended', async () => {
+    const server = await startRedis({ settings: onDisk })
+    onTestFinished(() => server.dispose())
+    let onReplay: (replayed: Replayed) => void = () => {}
+    const driver = redisDriver({ url: server.url, onReplay: (one) => onReplay(one) })
+    await driver.open({})
+    onTestFinished(() => driver.close())
+    const ask = (key: string) => ({ key, item: undefined, priority: 0, delayMs: 0 })
+    await driver.add('twice', [ask('a')], options)
+    // Another process works on it, so that this one does not know that it is done.
+    const other = redisDriver({ url: server.url })
+    await other.open({})
+    onTestFinished(() => other.close())
+    const { claims } = await other.claim('twice', request)
+    const finishes = claims.map(
+      ({ key, token }) => ({ as: 'done', key, token, forget: true }) as const,
+    )
+    await other.finish('twice', finishes, options)
+    for (const key of ['b', 'c']) {
+      const replay = new Promise<Replayed>((resolve) => {
+        onReplay = resolve
+      })
+      await server.kill()
+      await server.start()
+      expect((await replay).adds).toBe(0)
+      await driver.add('twice', [ask(key)], options)
+    }
+    const { rows } = await driver.list('twice', { limit: 10 })
+    expect(rows.map(({ key }) => key)).toEqual(['b', 'c'])
+  })
 
   test('begins a range above the numbers of keys that were moved here', async () => {
     const driver = redisDriver({ url: server.url })

@@ -118,6 +118,20 @@ local function countPending()
     + call('ZCARD', dirtyKey) - (version and 4 or 0) + tonumber(parkedPending or 0)
 end
 
+-- How many primaries before this one are remembered.
+local followedMax = 16
+
+-- The last number of each primary before this one that has arrived here, the latest primary first.
+local function followedNumbers()
+  local last, earlier = unpack(call('HMGET', metaKey, 'followed', 'followedEarlier'))
+  local numbers = {}
+  if storedSeq < term * termSize then numbers[1] = string.format('%.17g', storedSeq) end
+  for text in string.gmatch((last or '') .. ' ' .. (earlier or ''), '%S+') do
+    if #numbers < followedMax then numbers[#numbers + 1] = text end
+  end
+  return numbers
+end
+
 -- An absent key stops every script that names it while the slot is moved; so none is ever absent.
 local function createKeys()
   generation = processId .. '-' .. string.format('%.17g', now)
@@ -163,8 +177,11 @@ local function write()
   writeAll('HSET', errorsKey, setErrors, 2000)
   if seq ~= storedSeq then
     setMeta('seq', seq)
-    -- Up to here the primary before this one has been followed.
-    if storedSeq < term * termSize then setMeta('followed', storedSeq) end
+    if storedSeq < term * termSize then
+      local numbers = followedNumbers()
+      setMeta('followed', numbers[1])
+      setMeta('followedEarlier', table.concat(numbers, ' ', 2))
+    end
   end
   if parkedPendingMore ~= 0 then setMeta('parked', tonumber(parkedPending or 0) + parkedPendingMore) end
   if otherPrioritiesMore ~= 0 then
