@@ -60,10 +60,14 @@ export class ClaimLoop implements Claims, ClaimCaller {
     const { calls, waiters } = this.#core
     const isQuiet = waiters.size > 0 && !calls.needsNews
     if (isQuiet || !this.#nextDue.isHeartbeatDue) return
-    await this.#tickAlone()
-    if (this.#nextDue.mustAsk) this.handOut()
-    // The alarm may have been set for something that is known by now.
-    else this.#core.alarm.set()
+    try {
+      await this.#tickAlone()
+    } finally {
+      // Also if it failed: a claim that found nothing meanwhile has left it to this tick to ask.
+      if (this.#nextDue.mustAsk) this.handOut()
+      // The alarm may have been set for something that is known by now.
+      else this.#core.alarm.set()
+    }
   }
 
   isIdleSince(instant: number): boolean {

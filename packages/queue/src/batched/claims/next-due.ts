@@ -134,6 +134,7 @@ export class NextDue {
     } catch (error) {
       // A failed tick does not count as recent: waiters must get its error, or another tick.
       this.#tickedAt = -Infinity
+      this.isStale = true
       if (worker !== undefined && tally !== undefined) tally.isRegistered = false
       if (record !== undefined) tally?.recordFailed(record, error)
       throw error

@@ -1,0 +1,34 @@
+import { SluiceError } from '@sluice/core'
+import { memoryDriver } from '@sluice/memory'
+import { expect, onTestFinished, test } from 'vitest'
+import { createQueue, createWorker } from '../../src/index.ts'
+import { LateDriver, nextTurn } from '../support/late-driver.ts'
+import { fakeRealTime } from '../support/real-time.ts'
+
+const away = new SluiceError('ERR_STORE', 'away', { retryable: true })
+
+test('a key that is delayed is run on time though the first heartbeat failed', async () => {
+  const time = fakeRealTime(onTestFinished, { withDate: true })
+  const inner = memoryDriver()
+  const driver = new LateDriver(inner)
+  // No hint makes the worker ask once more.
+  Object.assign(driver, { watch: undefined })
+  let failures = 0
+  driver.before = async ({ verb }) => {
+    await nextTurn()
+    if (verb !== 'tick' || failures > 0) return
+    failures += 1
+    throw away
+  }
+  const ask = { key: 'k', item: undefined, priority: 0, delayMs: 3_000 }
+  await inner.add('q', [ask], { dedupe: 'client-go', failuresExpireMs: 86_400_000 })
+  const started: string[] = []
+  const queue = createQueue<string>({ name: 'q', driver, onError() {} })
+  const worker = createWorker({ queue, handler: (item) => void started.push(item) })
+  await time.pass(3_100)
+  expect(failures).toBe(1)
+  expect(started).toEqual(['k'])
+  const closing = Promise.all([worker.stop(), queue.close()])
+  await time.pass(2_000)
+  await closing
+})
