@@ -1,7 +1,8 @@
+import assert from 'node:assert/strict'
 import type { Driver, WorkerInfo, WorkRecord } from '@sluice/core/driver'
 import { fakeClock } from '@sluice/core/testing'
 import { needs } from '@sluice/needs'
-import { hasRedis, type RedisProcess, startRedis } from '@sluice/test-redis'
+import { hasRedis, type RedisProcess, startCluster, startRedis } from '@sluice/test-redis'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { redisDriver } from '../src/index.ts'
 
@@ -46,5 +47,28 @@ describe.skipIf(!needs('redis-server', hasRedis))('what workers record', () => {
     await clock.step(2 * day)
     await record(driver, quiet)
     expect(await fields()).toEqual([4, 1])
+  })
+
+  test('waits until the slot of the queue was moved, and the heartbeat does not', async () => {
+    const cluster = await startCluster({ replicas: 0 })
+    onTestFinished(() => cluster.dispose())
+    const { host } = new URL(cluster.urls[0] ?? '')
+    const driver = redisDriver({ url: `redis-cluster://${host}` })
+    await driver.open({})
+    onTestFinished(() => driver.close())
+    const options = { dedupe: 'client-go', failuresExpireMs: day } as const
+    await driver.add('q', [{ key: 'a', item: undefined, priority: 0, delayMs: 0 }], options)
+    const rows = 'sluice:{q}:rows'
+    const from = await cluster.primaryOf(rows)
+    const to = cluster.nodes.find((node) => node !== from)
+    assert.ok(to)
+    const slot = String(await from.process.command('CLUSTER', 'KEYSLOT', rows))
+    await to.process.command('CLUSTER', 'SETSLOT', slot, 'IMPORTING', from.id)
+    await from.process.command('CLUSTER', 'SETSLOT', slot, 'MIGRATING', to.id)
+    const request = { holder: 'w', worker, limit: 100, failuresExpireMs: day, record: quiet }
+    const { nextAt, now, recorded } = await driver.tick('q', request)
+    expect([nextAt <= now, recorded]).toEqual([true, undefined])
+    await from.process.command('CLUSTER', 'SETSLOT', slot, 'STABLE')
+    expect(await driver.tick('q', request)).toMatchObject({ recorded: true })
   })
 })
