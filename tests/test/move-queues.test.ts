@@ -1,5 +1,7 @@
 import { type Driver, never, type TransferRow } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
+import { needs } from '@sluice/needs'
+import { hasRedis } from '@sluice/test-redis'
 import { createQueue, memoryDriver } from 'sluice'
 import { moveQueues } from 'sluice/transfer'
 import { describe, expect, test } from 'vitest'
@@ -13,19 +15,21 @@ import {
   steppedStore,
 } from '../support/full-queue.ts'
 import { postgresKind } from '../support/postgres-kind.ts'
+import { redisKind } from '../support/redis-kind.ts'
 import { type StoreKind, storeKinds } from '../support/stores.ts'
 import { Strike, struckDriver } from '../support/struck-driver.ts'
 
 const hour = 3_600_000
 
-const kinds = [...storeKinds, postgresKind()]
+const redisKinds = needs('redis-server', hasRedis) ? [redisKind()] : []
+const kinds = [...storeKinds, postgresKind(), ...redisKinds]
 const pairs = kinds.flatMap((from) => kinds.map((to) => ({ from, to })))
 
 /** Those on which every step is struck: the others take the same steps. */
-const struckPairs = pairs.filter(
-  ({ from, to }) =>
-    ![from.name, to.name].includes('postgres') || from.name === 'sqlite' || to.name === 'sqlite',
-)
+const struckPairs = pairs.filter(({ from, to }) => {
+  const names = [from.name, to.name]
+  return names.includes('sqlite') || !(names.includes('postgres') || names.includes('redis'))
+})
 
 async function setUp(
   { from: source, to: target }: { readonly from: StoreKind; readonly to: StoreKind },

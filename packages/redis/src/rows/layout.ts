@@ -42,7 +42,9 @@ export interface QueueKeys {
   readonly channel: string
 }
 
+/** The name within its hash tag. An empty tag is none: the keys of the queue would be in many slots. */
 function tagged(name: string): string {
+  if (name === '') return '%'
   return name.replaceAll(/[{}%]/g, (character) => encodeURIComponent(character))
 }
 
