@@ -3,6 +3,7 @@ import { foundByTestsOfControllers } from './found-by-tests-of-controllers.ts'
 import { foundByTestsOfOperators } from './found-by-tests-of-operators.ts'
 import { foundByTestsOfInspection } from './found-by-tests-of-inspection.ts'
 import { foundByTestsOfQueues } from './found-by-tests-of-queues.ts'
+import { foundByTestsOfRedis } from './found-by-tests-of-redis.ts'
 import { foundByTestsOfSqlite } from './found-by-tests-of-sqlite.ts'
 import { foundByTestsOfStores } from './found-by-tests-of-stores.ts'
 import { foundByTestsOfWaits } from './found-by-tests-of-waits.ts'
@@ -16,6 +17,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...foundByTestsOfWaits,
   ...foundByTestsOfWorkers,
   ...foundByTestsOfSqlite,
+  ...foundByTestsOfRedis,
   ...foundByTestsOfStores,
   ...foundByTestsOfControllers,
   ...foundByTestsOfOperators,

@@ -396,4 +396,18 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       title: 'is refused once all its keys are answered: those that fit have been added by then',
     },
   },
+  {
+    name: 'a heartbeat that failed has asked when the next key is due',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/claims/next-due.ts',
+        find: 'this.#tickedAt = -Infinity\n      this.isStale = true',
+        replace: 'this.#tickedAt = -Infinity',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/batched/failed-heartbeats.test.ts',
+      title: 'a key that is delayed is run on time though the first heartbeat failed',
+    },
+  },
 ]

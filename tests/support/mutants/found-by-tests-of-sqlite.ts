@@ -203,4 +203,19 @@ export const foundByTestsOfSqlite: readonly FoundByTest[] = [
       title: 'without its file of locks, a file is opened only when no connection uses it',
     },
   },
+  {
+    name: 'failed runs stay in a SQLite file until another run fails',
+    edits: [
+      {
+        file: 'packages/sqlite/src/rows/history.ts',
+        find: 'if (record.failedRuns.length === 0 && !isFirst) return',
+        replace: 'if (record.failedRuns.length === 0) return',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/records.test.ts',
+      title:
+        'failed runs are deleted when they are older than a day, also if no run fails any more',
+    },
+  },
 ]

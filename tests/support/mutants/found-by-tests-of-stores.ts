@@ -297,4 +297,47 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
       title: 'a lost lease fails the caller, and leaves the transaction as it was',
     },
   },
+  {
+    name: 'failed runs stay in Postgres until another run fails',
+    edits: [
+      {
+        file: 'packages/postgres/src/statements.generated.ts',
+        find: 'delete from sluice.failed_runs f where f.queue_id = this_queue and f.at <= in_now - in_runs_ms;',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/verbs/limits.test.ts',
+      title:
+        'failed runs are deleted when they are older than a day, also if no run fails any more',
+    },
+  },
+  {
+    name: 'the search for locked keys keeps its locks',
+    edits: [
+      {
+        file: 'packages/postgres/src/statements.generated.ts',
+        find: "      for update skip locked) x);\n    raise exception 'taken back' using errcode = 'SL000';",
+        replace: '      for update skip locked) x);',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/verbs/locked-rows.test.ts',
+      title: 'the search for locked keys keeps no lock while it goes on',
+    },
+  },
+  {
+    name: 'a move onto the same store deletes its keys',
+    edits: [
+      {
+        file: 'packages/queue/src/transfer/move-queues.ts',
+        find: "if ((await moveMarkOf(to, queue))['moveId'] === moveId) {",
+        replace: 'if (false) {',
+      },
+    ],
+    finder: {
+      file: 'tests/test/move-queues.test.ts',
+      title: 'a target that is the source by another address is refused, and nothing is changed',
+    },
+  },
 ]
