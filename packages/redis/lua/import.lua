@@ -107,6 +107,8 @@ for index, state in ipairs(readKeys(names)) do
   end
 end
 seq = greatestSeq
+-- What another primary has of this one is known by the last number alone, so that what is repeated has one.
+if isReplay and hasChanged then seq = seq + 1 end
 -- The numbers of another store may be in a later range: from here on this primary numbers in that one, or the
 -- next primary would not begin above them.
 if seq >= (term + 1) * termSize then

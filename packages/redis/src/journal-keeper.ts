@@ -242,10 +242,13 @@ export class JournalKeeper {
     const { finishes, runs, nth } = unconfirmed
     if (finishes.length + runs.length === 0) return
     await this.#repeatFinishes(queue, unconfirmed)
-    let adds = 0
-    for (const some of slices(runs)) adds += await replayRuns(this.#store, queue, some)
-    journal.repeated(primary, nth, this.#environment.clock.monotonicMs())
-    this.#onReplay({ queue, adds, finishes: finishes.length })
+    const numbers = new Map<string, number>()
+    for (const some of slices(runs)) {
+      const { keys, lastSeq } = await replayRuns(this.#store, queue, some)
+      for (const key of keys) numbers.set(key, lastSeq)
+    }
+    journal.repeated(primary, nth, this.#environment.clock.monotonicMs(), numbers)
+    this.#onReplay({ queue, adds: numbers.size, finishes: finishes.length })
   }
 
   async #repeatFinishes(queue: string, { finishes }: Unconfirmed): Promise<void> {

@@ -222,9 +222,22 @@ export class Journal {
     return { finishes, runs, nth: this.#nth }
   }
 
-  /** Everything up to this entry has been repeated on `primary`, whose replicas may not have it yet. */
-  repeated(primary: string, nth: number, at: number): void {
+  /**
+   * Everything up to this entry has been repeated on `primary`, whose replicas may not have it yet. `numbers`:
+   * for the keys that it did not have, the last number that it had drawn when it got them. The numbers of the
+   * primary before it say nothing about those: two primaries may have numbered in one range.
+   */
+  repeated(
+    primary: string,
+    nth: number,
+    at: number,
+    numbers: ReadonlyMap<string, number> = new Map(),
+  ): void {
     this.#nth += 1
+    for (const [key, lastSeq] of numbers) {
+      const run = this.#runs.get(key)
+      if (run !== undefined && run.primary !== primary && run.nth <= nth) run.lastSeq = lastSeq
+    }
     for (const entries of [this.#runs.values(), this.#finishes.values()]) {
       for (const entry of entries as Iterable<Entry>) {
         if (entry.primary === primary || entry.nth > nth) continue

@@ -1515,6 +1515,7 @@ replies[index] = outcome
 end
 end
 seq = greatestSeq
+if isReplay and hasChanged then seq = seq + 1 end
 if seq >= (term + 1) * termSize then
 term = math.floor(seq / termSize)
 setScope('term', term)

@@ -43,18 +43,24 @@ function rowArgs(row: TransferRow, lastSeq?: number): string[] {
 /** What the script says of a run that the new primary knew already. */
 const known = 3
 
-/**
- * Adds again what this store has acknowledged before, after another server has become the primary. Returns
- * how many of them that server did not have.
- */
+/** What was repeated on a primary. */
+export interface ReplayedRuns {
+  /** The keys whose adds the primary did not have. */
+  readonly keys: readonly string[]
+  /** A primary that has this number has them, too. */
+  readonly lastSeq: number
+}
+
+/** Adds again what this store has acknowledged before, after another server has become the primary. */
 export async function replayRuns(
   store: Store,
   queue: string,
   runs: readonly Promised[],
-): Promise<number> {
+): Promise<ReplayedRuns> {
   const args = runs.flatMap(({ row, lastSeq }) => rowArgs(row, lastSeq))
   const reply = await store.repeat('import', queue, ['replay', String(runs.length), ...args])
-  return reply.slice(verbStart).filter((outcome) => number(outcome) !== known).length
+  const missing = runs.filter((_, index) => number(reply[verbStart + index]) !== known)
+  return { keys: missing.map(({ row }) => row.key), lastSeq: writtenOf(reply).lastSeq }
 }
 
 async function transferRows<Outcome>(
