@@ -64,12 +64,16 @@ local isReplay = argument() == 'replay'
 -- A replica has a part of the history of its primary, from the beginning: what was numbered before the last
 -- number that it received has arrived as well.
 local arrived = {}
-for _, text in ipairs(isReplay and followedNumbers() or {}) do
-  local followed = tonumber(text)
-  arrived[math.floor(followed / termSize)] = followed
+if isReplay then
+  local numbers, ids = followedNumbers()
+  for index, text in ipairs(numbers) do
+    local number = tonumber(text)
+    arrived[math.floor(number / termSize)] = { number = number, by = ids[index] }
+  end
 end
 local function hasArrived(row)
-  return row.lastSeq ~= nil and row.lastSeq <= (arrived[math.floor(row.lastSeq / termSize)] or -1)
+  local last = row.lastSeq and arrived[math.floor(row.lastSeq / termSize)]
+  return last and last.by == row.by and row.lastSeq <= last.number
 end
 local names, moved = readTransferRows()
 local replies = {}

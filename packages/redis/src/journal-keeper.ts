@@ -164,6 +164,7 @@ export class JournalKeeper {
     const isKnown = by === '' || known.startsWith(by)
     return {
       primary: isKnown ? known : by,
+      by,
       now,
       lastSeq,
       at: this.#environment.clock.monotonicMs(),
@@ -242,10 +243,10 @@ export class JournalKeeper {
     const { finishes, runs, nth } = unconfirmed
     if (finishes.length + runs.length === 0) return
     await this.#repeatFinishes(queue, unconfirmed)
-    const numbers = new Map<string, number>()
+    const numbers = new Map<string, Written>()
     for (const some of slices(runs)) {
-      const { keys, lastSeq } = await replayRuns(this.#store, queue, some)
-      for (const key of keys) numbers.set(key, lastSeq)
+      const { keys, written } = await replayRuns(this.#store, queue, some)
+      for (const key of keys) numbers.set(key, written)
     }
     journal.repeated(primary, nth, this.#environment.clock.monotonicMs(), numbers)
     this.#onReplay({ queue, adds: numbers.size, finishes: finishes.length })

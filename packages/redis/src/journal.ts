@@ -30,6 +30,8 @@ interface Entry {
   at: number
   /** The last position in the order that was drawn by then: a primary that has it has the write, too. */
   lastSeq: number
+  /** The id of the process that drew it. */
+  by: string
   readonly bytes: number
 }
 
@@ -57,6 +59,7 @@ interface KeptFinish extends Entry {
 export interface Promised {
   readonly row: TransferRow
   readonly lastSeq: number
+  readonly by: string
 }
 
 /** What has to be repeated on a new primary. */
@@ -68,10 +71,11 @@ export interface Unconfirmed {
 }
 
 function promisedOf(run: KeptRun): Promised {
-  const { key, item, dueAt, why, laterAt, laterWhy, seq, priority, askedAt, trace, lastSeq } = run
+  const { key, item, dueAt, why, laterAt, laterWhy, seq, priority, askedAt, trace } = run
+  const { lastSeq, by } = run
   const due = { dueAt, why, laterAt, laterWhy, readyAt: dueAt, seq, priority, askedAt, trace }
   const none = { failures: 0, crashes: 0, failedAt: never, parked: false, lastError: undefined }
-  return { row: { key, item, ...due, ...none }, lastSeq }
+  return { row: { key, item, ...due, ...none }, lastSeq, by }
 }
 
 /**
@@ -111,7 +115,7 @@ export class Journal {
     when: Acknowledged,
     dedupe: Dedupe = 'client-go',
   ): void {
-    const { now, lastSeq, primary, at } = when
+    const { now, lastSeq, primary, at, by } = when
     for (let index = 0; index < asks.length; index += 1) {
       const { key, item, priority, failed = false, delayMs, trace } = asks[index]!
       const reply = replies[index]
@@ -124,6 +128,7 @@ export class Journal {
           this.#nth += 1
           before.nth = this.#nth
           before.lastSeq = lastSeq
+          before.by = by
           before.at = at
           before.trace = transitions.mergeTraces(before.trace, trace)
           continue
@@ -178,7 +183,7 @@ export class Journal {
 
   /** Notes finishes of which it is not known whether they were made: their tokens guard them. */
   noteUnanswered(finishes: readonly Finish[], at: number): void {
-    const when = { primary: '', now: 0, lastSeq: 0, at }
+    const when = { primary: '', by: '', now: 0, lastSeq: 0, at }
     for (const finish of finishes) this.#keepFinish(finish, undefined, when)
   }
 
@@ -224,19 +229,20 @@ export class Journal {
 
   /**
    * Everything up to this entry has been repeated on `primary`, whose replicas may not have it yet. `numbers`:
-   * for the keys that it did not have, the last number that it had drawn when it got them. The numbers of the
-   * primary before it say nothing about those: two primaries may have numbered in one range.
+   * for the keys that it did not have, the last number that it had drawn when it got them.
    */
   repeated(
     primary: string,
     nth: number,
     at: number,
-    numbers: ReadonlyMap<string, number> = new Map(),
+    numbers: ReadonlyMap<string, Pick<Acknowledged, 'lastSeq' | 'by'>> = new Map(),
   ): void {
     this.#nth += 1
-    for (const [key, lastSeq] of numbers) {
+    for (const [key, { lastSeq, by }] of numbers) {
       const run = this.#runs.get(key)
-      if (run !== undefined && run.primary !== primary && run.nth <= nth) run.lastSeq = lastSeq
+      if (run === undefined || run.primary === primary || run.nth > nth) continue
+      run.lastSeq = lastSeq
+      run.by = by
     }
     for (const entries of [this.#runs.values(), this.#finishes.values()]) {
       for (const entry of entries as Iterable<Entry>) {
@@ -248,7 +254,7 @@ export class Journal {
     }
   }
 
-  #keepRun(run: Omit<KeptRun, keyof Entry>, { primary, at, lastSeq }: Acknowledged): void {
+  #keepRun(run: Omit<KeptRun, keyof Entry>, { primary, at, lastSeq, by }: Acknowledged): void {
     const { key, item, dueAt, why, laterAt, laterWhy, seq, priority, askedAt, trace } = run
     const before = this.#runs.get(key)
     if (before !== undefined) this.#strikeRun(before)
@@ -260,6 +266,7 @@ export class Journal {
       primary,
       at,
       lastSeq,
+      by,
       bytes,
       key,
       item,
@@ -277,7 +284,7 @@ export class Journal {
   #keepFinish(
     finish: Finish,
     dueAt: EpochMs | undefined,
-    { primary, at, lastSeq }: Acknowledged,
+    { primary, at, lastSeq, by }: Acknowledged,
   ): void {
     const { key, token } = finish
     const before = this.#finishes.get(token)
@@ -286,7 +293,7 @@ export class Journal {
     const bytes = 2 * (key.length + (error?.length ?? 0))
     this.#nth += 1
     this.#finishBytes += bytes
-    this.#finishes.set(token, { nth: this.#nth, primary, at, lastSeq, bytes, finish, dueAt })
+    this.#finishes.set(token, { nth: this.#nth, primary, at, lastSeq, by, bytes, finish, dueAt })
     if (this.#finishes.size <= journalKeysMax && this.#finishBytes <= journalBytesMax) return
     // A worker finishes keys also while a replica is missing; it must not run out of memory. Half of them go at
     // once, since a map is slow to find its oldest entry after others were deleted.
@@ -316,6 +323,8 @@ export class Journal {
 /** Who acknowledged a batch, and when. */
 export interface Acknowledged {
   readonly primary: string
+  /** Its id, as the reply said it. */
+  readonly by: string
   /** The store's time. */
   readonly now: number
   /** The last position in the order that was drawn by then. */

@@ -688,7 +688,8 @@ local row = { item = argument(), error = argument() }
 local words, numbers = {}, {}
 for text in string.gmatch(argument(), '%S+') do words[#words + 1] = text end
 for place = 1, 13 do numbers[place] = tonumber(words[place]) end
-row.trace = words[14] and table.concat(words, ' ', 14)
+row.by = words[14]
+row.trace = words[15] and table.concat(words, ' ', 15)
 row.due, row.why, row.later, row.laterWhy, row.ready, row.seq, row.priority, row.asked, row.failures,
 row.crashes, row.failed, row.parked, row.lastSeq = unpack(numbers, 1, 13)
 row.parked = row.parked == 1
@@ -799,17 +800,24 @@ return call('ZCARD', readyKey) + call('ZCARD', delayedKey) + call('ZCARD', backo
 end
 local followedMax = 16
 local function followedNumbers()
-local last, earlier = unpack(call('HMGET', metaKey, 'followed', 'followedEarlier'))
-local numbers = {}
-if storedSeq < term * termSize then numbers[1] = string.format('%.17g', storedSeq) end
+local last, earlier, by, numberedBy =
+unpack(call('HMGET', metaKey, 'followed', 'followedEarlier', 'followedBy', 'numberedBy'))
+local numbers, ids = {}, {}
+if storedSeq < term * termSize then
+numbers[1] = string.format('%.17g', storedSeq)
+ids[1] = numberedBy and numberedBy ~= '' and numberedBy or '-'
+end
 for text in string.gmatch((last or '') .. ' ' .. (earlier or ''), '%S+') do
 if #numbers < followedMax then numbers[#numbers + 1] = text end
 end
-return numbers
+for id in string.gmatch(by or '', '%S+') do
+if #ids < followedMax then ids[#ids + 1] = id end
+end
+return numbers, ids
 end
 local function createKeys()
 generation = processId .. '-' .. string.format('%.17g', now)
-call('HSET', metaKey, 'version', 1, 'generation', generation, 'seq', seq)
+call('HSET', metaKey, 'version', 1, 'generation', generation, 'seq', seq, 'numberedBy', primary)
 for _, key in ipairs({ rowsKey, itemsKey, errorsKey, workersKey }) do call('HSET', key, '', '') end
 for _, key in ipairs(setNames) do call('ZADD', key, 'inf', '') end
 call('ZADD', keysKey, 0, '')
@@ -845,9 +853,11 @@ writeAll('HSET', errorsKey, setErrors, 2000)
 if seq ~= storedSeq then
 setMeta('seq', seq)
 if storedSeq < term * termSize then
-local numbers = followedNumbers()
+local numbers, ids = followedNumbers()
 setMeta('followed', numbers[1])
 setMeta('followedEarlier', table.concat(numbers, ' ', 2))
+setMeta('followedBy', table.concat(ids, ' '))
+setMeta('numberedBy', primary)
 end
 end
 if parkedPendingMore ~= 0 then setMeta('parked', tonumber(parkedPending or 0) + parkedPendingMore) end
@@ -1473,12 +1483,16 @@ local transferMembers = { 'due', 'why', 'later', 'laterWhy', 'ready', 'seq', 'pr
 'crashes', 'failed', 'parked', 'trace' }
 local isReplay = argument() == 'replay'
 local arrived = {}
-for _, text in ipairs(isReplay and followedNumbers() or {}) do
-local followed = tonumber(text)
-arrived[math.floor(followed / termSize)] = followed
+if isReplay then
+local numbers, ids = followedNumbers()
+for index, text in ipairs(numbers) do
+local number = tonumber(text)
+arrived[math.floor(number / termSize)] = { number = number, by = ids[index] }
+end
 end
 local function hasArrived(row)
-return row.lastSeq ~= nil and row.lastSeq <= (arrived[math.floor(row.lastSeq / termSize)] or -1)
+local last = row.lastSeq and arrived[math.floor(row.lastSeq / termSize)]
+return last and last.by == row.by and row.lastSeq <= last.number
 end
 local names, moved = readTransferRows()
 local replies = {}

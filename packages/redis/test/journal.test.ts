@@ -8,6 +8,7 @@ const ask = (key: string): Ask => ({ key, item: undefined, priority: 0, delayMs:
 const added: AskReply = { outcome: 'added', dueAt: 5, failures: 0 }
 const when = (lastSeq: number, primary = 'one', at = 0): Acknowledged => ({
   primary,
+  by: primary,
   now: 5,
   lastSeq,
   at,

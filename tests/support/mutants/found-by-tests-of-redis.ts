@@ -7,13 +7,42 @@ export const foundByTestsOfRedis: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/redis/src/scripts.generated.ts',
-        find: 'ipairs(isReplay and followedNumbers() or {})',
-        replace: 'ipairs({ isReplay and followedNumbers()[1] or nil })',
+        find: 'arrived[math.floor(number / termSize)] = { number = number, by = ids[index] }',
+        replace:
+          'if index == 1 then arrived[math.floor(number / termSize)] = { number = number, by = ids[index] } end',
       },
     ],
     finder: {
       file: 'packages/redis/test/new-primary.test.ts',
       title: 'repeats nothing that has arrived before an earlier primary ended',
+    },
+  },
+  {
+    name: 'numbers of another primary of Redis in the same range count as those of the one before',
+    edits: [
+      {
+        file: 'packages/redis/src/scripts.generated.ts',
+        find: 'return last and last.by == row.by and row.lastSeq <= last.number',
+        replace: 'return last and row.lastSeq <= last.number',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/snapshots.test.ts',
+      title: 'gets it also if the process has not seen one of the servers',
+    },
+  },
+  {
+    name: 'an add that was repeated on Redis keeps its former number',
+    edits: [
+      {
+        file: 'packages/redis/src/journal.ts',
+        find: 'run.lastSeq = lastSeq\n      run.by = by',
+        replace: 'run.by = by',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/snapshots.test.ts',
+      title: 'gets an add that it did not have as often',
     },
   },
   {

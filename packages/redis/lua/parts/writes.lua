@@ -121,21 +121,29 @@ end
 -- How many primaries before this one are remembered.
 local followedMax = 16
 
--- The last number of each primary before this one that has arrived here, the latest primary first.
+-- The last number of each primary before this one that has arrived here, the latest primary first, and the id of
+-- the primary that drew it: two primaries that did not follow each other number in one range.
 local function followedNumbers()
-  local last, earlier = unpack(call('HMGET', metaKey, 'followed', 'followedEarlier'))
-  local numbers = {}
-  if storedSeq < term * termSize then numbers[1] = string.format('%.17g', storedSeq) end
+  local last, earlier, by, numberedBy =
+    unpack(call('HMGET', metaKey, 'followed', 'followedEarlier', 'followedBy', 'numberedBy'))
+  local numbers, ids = {}, {}
+  if storedSeq < term * termSize then
+    numbers[1] = string.format('%.17g', storedSeq)
+    ids[1] = numberedBy and numberedBy ~= '' and numberedBy or '-'
+  end
   for text in string.gmatch((last or '') .. ' ' .. (earlier or ''), '%S+') do
     if #numbers < followedMax then numbers[#numbers + 1] = text end
   end
-  return numbers
+  for id in string.gmatch(by or '', '%S+') do
+    if #ids < followedMax then ids[#ids + 1] = id end
+  end
+  return numbers, ids
 end
 
 -- An absent key stops every script that names it while the slot is moved; so none is ever absent.
 local function createKeys()
   generation = processId .. '-' .. string.format('%.17g', now)
-  call('HSET', metaKey, 'version', 1, 'generation', generation, 'seq', seq)
+  call('HSET', metaKey, 'version', 1, 'generation', generation, 'seq', seq, 'numberedBy', primary)
   for _, key in ipairs({ rowsKey, itemsKey, errorsKey, workersKey }) do call('HSET', key, '', '') end
   for _, key in ipairs(setNames) do call('ZADD', key, 'inf', '') end
   call('ZADD', keysKey, 0, '')
@@ -178,9 +186,11 @@ local function write()
   if seq ~= storedSeq then
     setMeta('seq', seq)
     if storedSeq < term * termSize then
-      local numbers = followedNumbers()
+      local numbers, ids = followedNumbers()
       setMeta('followed', numbers[1])
       setMeta('followedEarlier', table.concat(numbers, ' ', 2))
+      setMeta('followedBy', table.concat(ids, ' '))
+      setMeta('numberedBy', primary)
     end
   end
   if parkedPendingMore ~= 0 then setMeta('parked', tonumber(parkedPending or 0) + parkedPendingMore) end

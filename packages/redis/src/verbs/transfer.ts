@@ -17,7 +17,7 @@ const reasons: readonly DueReason[] = ['add', 'delay', 'backoff']
 const importOutcomes: readonly ImportOutcome[] = ['imported', 'merged', 'unchanged']
 const dropOutcomes: readonly DropOutcome[] = ['dropped', 'changed', 'missing']
 
-function rowArgs(row: TransferRow, lastSeq?: number): string[] {
+function rowArgs(row: TransferRow, lastSeq?: number, by?: string): string[] {
   const cells = [
     row.dueAt,
     reasons.indexOf(row.why),
@@ -36,7 +36,7 @@ function rowArgs(row: TransferRow, lastSeq?: number): string[] {
     row.key,
     row.item ?? '',
     row.lastError ?? '',
-    [...cells, lastSeq ?? '-', row.trace ?? ''].join(' '),
+    [...cells, lastSeq ?? '-', by || '-', row.trace ?? ''].join(' '),
   ]
 }
 
@@ -47,8 +47,8 @@ const known = 3
 export interface ReplayedRuns {
   /** The keys whose adds the primary did not have. */
   readonly keys: readonly string[]
-  /** A primary that has this number has them, too. */
-  readonly lastSeq: number
+  /** A primary that has the last number of this one has them, too. */
+  readonly written: Written
 }
 
 /** Adds again what this store has acknowledged before, after another server has become the primary. */
@@ -57,10 +57,10 @@ export async function replayRuns(
   queue: string,
   runs: readonly Promised[],
 ): Promise<ReplayedRuns> {
-  const args = runs.flatMap(({ row, lastSeq }) => rowArgs(row, lastSeq))
+  const args = runs.flatMap(({ row, lastSeq, by }) => rowArgs(row, lastSeq, by))
   const reply = await store.repeat('import', queue, ['replay', String(runs.length), ...args])
   const missing = runs.filter((_, index) => number(reply[verbStart + index]) !== known)
-  return { keys: missing.map(({ row }) => row.key), lastSeq: writtenOf(reply).lastSeq }
+  return { keys: missing.map(({ row }) => row.key), written: writtenOf(reply) }
 }
 
 async function transferRows<Outcome>(
