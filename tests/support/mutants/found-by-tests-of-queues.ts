@@ -284,8 +284,8 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/core/lifecycle.ts',
-        find: 'await endsBy(answered, endAt - leaveMs - settleMs)',
-        replace: 'await answered',
+        find: 'await endsBy(answeredOrEnded, endAt - leaveMs - settleMs)',
+        replace: 'await answeredOrEnded',
       },
     ],
     finder: {

@@ -340,6 +340,21 @@ export const foundByTestsOfWorkers: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'a close whose grace is taken away waits for its store as long as before',
+    edits: [
+      {
+        file: 'packages/queue/src/core/lifecycle.ts',
+        find: 'Promise.race([answered, graceEnded])',
+        replace: 'answered',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/core/closing.test.ts',
+      title:
+        'called again with a grace of 0, it ends within two seconds, also if the store is silent',
+    },
+  },
+  {
     name: 'an operation waits for its store for ever',
     edits: [
       {

@@ -35,9 +35,8 @@ export class Lifecycle {
   #isChecking = false
   #mustCheckAgain = false
   #closed: Promise<void> | undefined
-  /** Ends the wait for holders, while a close waits for them. */
-  #endGrace: (() => void) | undefined
-  #isHurried = false
+  /** Ends the grace of a close that is in progress. */
+  #endGrace: () => void = () => undefined
   /** Called before closing, for example to flush `addSoon`. */
   readonly beforeClose: (() => Promise<void>)[] = []
 
@@ -57,8 +56,7 @@ export class Lifecycle {
   /** Takes no more adds; ends the wait of drains. Resolves with the store's time of the call. */
   shutDown(): Promise<EpochMs> {
     const at = this.#begin()
-    for (const drainer of this.#drainers) drainer.resolve()
-    this.#drainers.clear()
+    this.#endDrains()
     this.#core.alarm.set()
     return at
   }
@@ -125,13 +123,14 @@ export class Lifecycle {
         this.#core.alarm.set()
         reject(signal?.reason)
       }
+      const unlisten = (): void => signal?.removeEventListener('abort', onAbort)
       const drainer: Drainer = {
         resolve: () => {
-          signal?.removeEventListener('abort', onAbort)
+          unlisten()
           resolve()
         },
         reject: (error) => {
-          signal?.removeEventListener('abort', onAbort)
+          unlisten()
           reject(error)
         },
       }
@@ -166,6 +165,11 @@ export class Lifecycle {
     this.check()
   }
 
+  #endDrains(): void {
+    for (const drainer of this.#drainers) drainer.resolve()
+    this.#drainers.clear()
+  }
+
   /** Something has changed: checks whether a drain has ended. */
   check(): void {
     if (this.#drainers.size === 0) return
@@ -192,21 +196,18 @@ export class Lifecycle {
     if (this.#instant === undefined || this.#core.helds.size > 0) return
     if (!(await this.#core.backend.isDrained(this.#instant))) return
     if (this.#core.helds.size > 0) return
-    for (const drainer of this.#drainers) drainer.resolve()
-    this.#drainers.clear()
+    this.#endDrains()
     this.#core.alarm.set()
   }
 
   /**
-   * Closes the queue. Called again with a grace of 0, it skips the rest of the grace. `leftMs`: how
-   * long it may take at most, in real time.
+   * Closes the queue. Called again with a grace of 0, it skips the rest of the grace, whether that is
+   * spent on holders or on a store that does not answer. `leftMs`: how long it may take at most, in real
+   * time.
    */
   close(graceMs?: number, leftMs?: number): Promise<void> {
     if (this.#closed === undefined) this.#closed = this.#close(graceMs, leftMs)
-    else if (graceMs === 0) {
-      this.#isHurried = true
-      this.#endGrace?.()
-    }
+    else if (graceMs === 0) this.#endGrace()
     return this.#closed
   }
 
@@ -215,29 +216,28 @@ export class Lifecycle {
     const isRunning = (): boolean => this.#runningKeys().size > 0
     const graceMs = givenMs ?? (isRunning() ? graceMsDefault : 0)
     const core = this.#core
-    const endAt = systemClock.monotonicMs() + (leftMs ?? graceMs + closeMs)
+    let endAt = systemClock.monotonicMs() + (leftMs ?? graceMs + closeMs)
+    const graceEnded = new Promise<void>((resolve) => {
+      this.#endGrace = () => {
+        endAt = Math.min(endAt, systemClock.monotonicMs() + closeMs)
+        resolve()
+      }
+    })
     core.directQueue = undefined
     core.phase = 'closing'
     for (const waiter of core.waiters.takeAll()) waiter.answer([])
-    for (const drainer of this.#drainers) drainer.resolve()
-    this.#drainers.clear()
+    this.#endDrains()
     const answered = this.#allAnswered()
+    const answeredOrEnded = Promise.race([answered, graceEnded])
     if (givenMs === undefined && graceMs > 0) {
       // Keys without a grace are not told later because others have one and the store does not answer.
-      await endsBy(answered, endAt - graceMs - leaveMs - settleMs)
+      await endsBy(answeredOrEnded, endAt - graceMs - leaveMs - settleMs)
       this.#abortAllBut(this.#runningKeys())
     }
-    await endsBy(answered, endAt - leaveMs - settleMs)
-    if (graceMs > 0 && !this.#isHurried) {
-      await this.#waitWhile(
-        givenMs === undefined ? isRunning : isHeld,
-        graceMs,
-        endAt - leaveMs - settleMs,
-        (end) => {
-          this.#endGrace = end
-        },
-      )
-      this.#endGrace = undefined
+    await endsBy(answeredOrEnded, endAt - leaveMs - settleMs)
+    if (graceMs > 0) {
+      const areLeft = givenMs === undefined ? isRunning : isHeld
+      await this.#waitWhile(areLeft, graceMs, endAt - leaveMs - settleMs, graceEnded)
     }
     this.#abortAllBut(noKeys)
     await this.#waitWhile(isHeld, settleMs, endAt - leaveMs)
@@ -310,7 +310,7 @@ export class Lifecycle {
     areLeft: () => boolean,
     ms: number,
     endAt: number,
-    sooner?: (end: () => void) => void,
+    sooner?: Promise<void>,
   ): Promise<void> {
     if (!areLeft()) return
     const { calls } = this.#core
@@ -323,7 +323,7 @@ export class Lifecycle {
     const atLast = systemClock.startTimer(Math.max(0, endAt - systemClock.monotonicMs()), end)
     timer.ref()
     atLast.ref()
-    sooner?.(end)
+    void sooner?.then(end)
     while (areLeft() && !isOver) await this.nextGivenBack()
     timer.stop()
     atLast.stop()

@@ -104,10 +104,10 @@ export interface Worker extends AsyncDisposable {
   /** Whether the worker is live and ready, for probes. Synchronous, and makes no calls. */
   health(): WorkerHealth
   /**
-   * Takes no more keys, gives back those that were claimed ahead, and waits for running handlers and for
-   * the store to acknowledge their finishes. After `graceMs` the signals of handlers are aborted, and a second later what has not
-   * ended or is not acknowledged is left to its lease, named in one ERR_CLOSING. The queue stays
-   * open.
+   * Takes no more keys, gives back those that were claimed ahead, and waits for running handlers and
+   * for the store to acknowledge their finishes. After `graceMs` the signals of handlers are aborted,
+   * and a second later what has not ended or is not acknowledged is left to its lease, named in one
+   * ERR_CLOSING. The queue stays open.
    */
   stop(options?: StopOptions): Promise<void>
   /**

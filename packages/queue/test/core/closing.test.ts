@@ -321,3 +321,23 @@ test('3 close: keys taken by hand are not told later because a handler runs and 
   expect(closing.state).toBe('resolved')
   expect(scene.takeErrors()).toEqual(['ERR_CLOSING'])
 })
+
+test('3 close: called again with a grace of 0, it ends within two seconds, also if the store is silent', async ({
+  onTestFinished,
+}) => {
+  const { scene, queue, held } = await holding(late)
+  const time = fakeRealTime(onTestFinished)
+  scene.late.hold('add')
+  const adding = seen(queue.add('unanswered'))
+  await scene.quiet()
+  const closing = seen(queue.close({ graceMs: 10_000 }))
+  await time.pass(2_000)
+  expect(held.signal.aborted).toBe(false)
+  void queue.close({ graceMs: 0 })
+  await time.pass(600)
+  expect(held.signal.reason).toMatchObject({ code: 'ERR_CLOSING' })
+  await time.pass(1_500)
+  expect(closing.state).not.toBe('waiting')
+  expect(adding.state).toBe('rejected')
+  scene.takeErrors()
+})
