@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { renameSync, rmSync, writeFileSync } from 'node:fs'
+import fs, { renameSync, rmSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { onTestFinished, test } from 'vitest'
 import { FolderChanges } from '../src/connection/folder-changes.ts'
@@ -61,4 +62,25 @@ test('of a folder that cannot be opened nothing is known', () => {
   const changes = new FolderChanges(join(scratchFolder(), 'none'), clock)
   for (let nth = 0; nth < 3; nth += 1) assert.equal(changes.hasNone(), false)
   changes.close()
+})
+
+test('a folder whose status cannot be read is closed', async () => {
+  const { changes } = await lookedAt()
+  const { closeSync, fstatSync } = fs
+  onTestFinished(() => {
+    Object.assign(fs, { closeSync, fstatSync })
+    syncBuiltinESMExports()
+  })
+  let closed = 0
+  fs.fstatSync = () => {
+    throw new Error('EIO: i/o error, fstat')
+  }
+  fs.closeSync = (handle) => {
+    closed += 1
+    closeSync(handle)
+  }
+  syncBuiltinESMExports()
+  assert.equal(changes.hasNone(), false)
+  assert.equal(changes.hasNone(), false)
+  assert.equal(closed, 1)
 })

@@ -1,10 +1,19 @@
 import assert from 'node:assert/strict'
-import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import { SluiceError, type SluiceEvent, sluiceChannel } from '@sluice/core'
 import { onTestFinished, test } from 'vitest'
 import { LogGuard } from '../src/connection/log-guard.ts'
+import { sqliteDriver } from '../src/index.ts'
 import type { SqliteDatabase } from '../src/library/database.ts'
 import { scratchFile } from './scratch.ts'
 import { useSettledFolder } from './settled-folder.ts'
@@ -31,6 +40,7 @@ function guarded(bytesMax: number) {
   })
   const environment = fakeEnvironment()
   const guard = new LogGuard(file, environment, bytesMax)
+  guard.opened()
   const commit = (bytes: number): void => {
     database.exec(`update t set a = randomblob(${bytes})`)
     guard.committed(database)
@@ -116,6 +126,42 @@ test('while nothing changes in its folder, the length of the log is looked at on
   commit(1_000)
   assert.equal(warnings.length, 1)
 })
+
+test('a log is noticed that was removed between the opening of the file and the first commit', async () => {
+  const file = scratchFile()
+  const { driver: first } = storeOn(file)
+  await first.open({})
+  await first.close()
+  const { driver } = storeOn(file)
+  await driver.open({})
+  rmSync(`${file}-wal`)
+  await assert.rejects(
+    async () => await driver.add('q', [ask('a')], askOptions),
+    (error) => SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME'),
+  )
+  await driver.close()
+})
+
+test.runIf(existsSync('/proc/self/fd'))(
+  'no folder is opened for a database in memory, which has no log',
+  async () => {
+    const database = new Database(':memory:')
+    const driver = sqliteDriver({ database, exclusive: true })
+    await driver.open({})
+    await driver.add('q', [ask('a')], askOptions)
+    const open = readdirSync('/proc/self/fd').map((fd) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${fd}`)
+      } catch {
+        // That of the listing itself is closed by now.
+        return undefined
+      }
+    })
+    assert.ok(!open.includes(process.cwd()))
+    await driver.close()
+    database.close()
+  },
+)
 
 for (const how of ['removed', 'replaced'] as const) {
   test(`a log is noticed that was ${how} after its folder had been at rest`, async () => {

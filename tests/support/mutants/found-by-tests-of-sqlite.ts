@@ -148,6 +148,39 @@ export const foundByTestsOfSqlite: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'the log of SQLite is the one that is there at the first commit',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection/log-guard.ts',
+        find: 'if (this.#inode === undefined) return false',
+        replace: 'this.#inode ??= this.#status().ino',
+      },
+      {
+        file: 'packages/sqlite/src/connection/connection.ts',
+        find: 'this.#logGuard.opened()\n',
+        replace: '\n',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/log-guard.test.ts',
+      title: 'between the opening of the file and the first commit',
+    },
+  },
+  {
+    name: 'a folder whose status cannot be read stays open',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection/folder-changes.ts',
+        find: 'this.close()\n',
+        replace: '\n',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/folder-changes.test.ts',
+      title: 'a folder whose status cannot be read is closed',
+    },
+  },
+  {
     name: 'two changes of a folder with the same time are taken for one',
     edits: [
       {

@@ -210,6 +210,7 @@ export class Connection {
     try {
       const statements = this.#source.open(clock.now())
       this.#lookedAtFileMs = -Infinity
+      this.#logGuard.opened()
       if (!this.#mustCheck) return statements
       const [finding] = findingsIn(statements.database, 'quick_check(1)')
       if (finding === undefined) {

@@ -17,7 +17,7 @@ const secondsMsMax = 3_000
 export class FolderChanges {
   readonly #folder: string
   readonly #clock: Clock
-  /** The open folder; `undefined` before the first look, `null` if it cannot be opened. */
+  /** The open folder; `undefined` before the first look, `null` if it cannot be read. */
   #handle: number | null | undefined
   /** The time of the last change, once it is so old that the next one will have another. */
   #changedAt: EpochMs = Number.NaN
@@ -29,7 +29,18 @@ export class FolderChanges {
 
   /** Whether nothing has changed since the last call. `false` also if that cannot be told. */
   hasNone(): boolean {
-    const changedAt = this.#timeOfChange()
+    if (this.#handle === null) return false
+    let changedAt: EpochMs
+    try {
+      this.#handle ??= openSync(this.#folder, 'r')
+      // A program cannot set this time, as it can that of the last change of the content.
+      changedAt = fstatSync(this.#handle).ctimeMs
+    } catch {
+      // Without the right to read the folder, for example.
+      this.close()
+      this.#handle = null
+      return false
+    }
     if (changedAt === this.#changedAt) return true
     const ageMs = this.#clock.now() - changedAt
     const isSettled = ageMs > (changedAt % 1_000 === 0 ? secondsMsMax : tickMsMax)
@@ -42,18 +53,5 @@ export class FolderChanges {
     if (typeof this.#handle === 'number') closeSync(this.#handle)
     this.#handle = undefined
     this.#changedAt = Number.NaN
-  }
-
-  /** The time cannot be set by a program, as that of the last change of the content can. */
-  #timeOfChange(): EpochMs {
-    if (this.#handle === null) return Number.NaN
-    try {
-      this.#handle ??= openSync(this.#folder, 'r')
-      return fstatSync(this.#handle).ctimeMs
-    } catch {
-      // Without the right to read the folder, for example.
-      this.#handle = null
-      return Number.NaN
-    }
   }
 }

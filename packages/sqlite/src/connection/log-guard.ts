@@ -37,7 +37,7 @@ export class LogGuard {
   readonly #bytesMax: number
   readonly #folder: FolderChanges
   #notBeforeMs = -Infinity
-  /** The inode of the log; `undefined` until it was read. */
+  /** The inode of the log of the open connection; `undefined` if it has none. */
   #inode: number | undefined
   #statusAtMs = -Infinity
 
@@ -48,9 +48,13 @@ export class LogGuard {
     this.#folder = new FolderChanges(dirname(file), environment.clock)
   }
 
-  /** To be called when a connection was closed: the log of the next one may be another. */
+  /** To be called when a connection was opened, which has created the log. */
+  opened(): void {
+    this.#inode = this.#status().ino
+  }
+
+  /** To be called when a connection was closed. */
   closed(): void {
-    this.#inode = undefined
     this.#folder.close()
   }
 
@@ -59,12 +63,13 @@ export class LogGuard {
    * other files may have been, too.
    */
   committed(database: SqliteDatabase): boolean {
+    // A database in memory has no log.
+    if (this.#inode === undefined) return false
     const now = this.#environment.clock.monotonicMs()
     const isAtRest = this.#folder.hasNone()
     if (isAtRest && now - this.#statusAtMs < statusMs) return false
     this.#statusAtMs = now
     const { ino, size } = this.#status()
-    this.#inode ??= ino
     if (ino !== this.#inode) {
       throw new SluiceError(
         'ERR_UNKNOWN_OUTCOME',
