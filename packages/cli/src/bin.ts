@@ -6,11 +6,20 @@ import process from 'node:process'
 import { createInterface } from 'node:readline'
 import type { WriteStream } from 'node:tty'
 import { systemClock } from '@sluice/core'
-import { runCli } from './run-cli.ts'
+import { exitCodes } from './exit-codes.ts'
+import { newerNodeNeeded } from './manifest.ts'
 import { Interrupted, type Terminal, type TerminalOutput } from './terminal.ts'
 
 // A process list shows arguments to every user, and an argument may be an address with a password.
 process.title = 'sluice'
+
+const nodeNeeded = newerNodeNeeded(process.versions.node)
+if (nodeNeeded !== undefined) {
+  process.stderr.write(
+    `sluice: cannot run on Node ${process.versions.node}; install Node ${nodeNeeded} or newer\n`,
+  )
+  process.exit(exitCodes.failed)
+}
 
 // Printed by older versions of Node about its own SQLite; the user cannot act on it.
 process.removeAllListeners('warning')
@@ -122,6 +131,8 @@ const terminal: Terminal = {
   browse,
 }
 
+// Loaded only now: on a version of Node that is too old, what it loads fails, or ends the process.
+const { runCli } = await import('./run-cli.ts')
 const code = await runCli(process.argv.slice(2), terminal)
 // All output is written and all stores are closed; nothing may delay the exit.
 process.exit(code)

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { type Command, CommanderError } from 'commander'
 import { usageError } from './command-error.ts'
 import { commands } from './commands/commands.ts'
 import { exitCodes } from './exit-codes.ts'
+import { manifest } from './manifest.ts'
 import { type Fields, parseFields } from './output/fields.ts'
 import { formats, Printer } from './output/printer.ts'
 import { buildProgram, globalOptions, type Invocation } from './program.ts'
@@ -11,14 +11,9 @@ import { Run } from './run.ts'
 import { Secrets } from './stores/secrets.ts'
 import { Interrupted, type Terminal } from './terminal.ts'
 
-function versionHere(): string {
-  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
-  return /"version": "([^"]+)"/.exec(text)?.[1] ?? 'unknown'
-}
-
 /** The program with all commands, from which the reference and the completion are generated. */
 export function describeProgram(): Command {
-  return buildProgram(versionHere(), () => undefined)
+  return buildProgram(manifest().version, () => undefined)
 }
 
 /** The output before a command runs: help, or commander's error. */
@@ -29,7 +24,7 @@ interface Said {
 
 function parsed(argv: readonly string[], terminal: Terminal, said: Said): Invocation | undefined {
   let invocation: Invocation | undefined
-  const program = buildProgram(versionHere(), (one) => {
+  const program = buildProgram(manifest().version, (one) => {
     invocation = one
   })
   const { stdout, stderr } = terminal
