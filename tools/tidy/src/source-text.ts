@@ -1,13 +1,13 @@
 import ts from 'typescript'
 
-/** A comment with its markers, and the line it begins on. */
-export interface Comment {
+/** A comment with its markers, or a text with its quotes, and the line it begins on. */
+export interface Prose {
   readonly text: string
   readonly line: number
 }
 
 /** The comments of a TypeScript or JavaScript file. */
-export function commentsOf(path: string, text: string): Comment[] {
+export function commentsOf(path: string, text: string): Prose[] {
   const tree = parse(path, text)
   const ends = new Map<number, number>()
   const take = (ranges: readonly ts.CommentRange[] | undefined): void => {
@@ -30,6 +30,27 @@ export function commentsOf(path: string, text: string): Comment[] {
     text: text.slice(pos, end),
     line: tree.getLineAndCharacterOfPosition(pos).line + 1,
   }))
+}
+
+const textKinds = new Set([
+  ts.SyntaxKind.StringLiteral,
+  ts.SyntaxKind.NoSubstitutionTemplateLiteral,
+  ts.SyntaxKind.TemplateHead,
+  ts.SyntaxKind.TemplateMiddle,
+  ts.SyntaxKind.TemplateTail,
+  ts.SyntaxKind.JsxText,
+])
+
+/** The texts of a TypeScript or JavaScript file that have several words, such as messages. */
+export function messagesOf(path: string, text: string): Prose[] {
+  const tree = parse(path, text)
+  const messages: Prose[] = []
+  visitTokens(tree, (token) => {
+    if (!textKinds.has(token.kind) || !token.getText(tree).trim().includes(' ')) return
+    const { line } = tree.getLineAndCharacterOfPosition(token.getStart(tree))
+    messages.push({ text: token.getText(tree), line: line + 1 })
+  })
+  return messages
 }
 
 /** Whether the text of an element may follow a token. */

@@ -350,7 +350,7 @@ test('exported names: a file with one or two exports is named for one of them', 
   )
 })
 
-test('words: comments, titles and prose, not code', () => {
+test('words: comments, titles, messages and prose, not code', () => {
   const word = 'owed'
   says(words, {
     'a.ts': `const ${word} = '${word}' // NOTHING_OWED\nconst url = 'http://${word}'`,
@@ -358,6 +358,7 @@ test('words: comments, titles and prose, not code', () => {
     'a.md': `\`${word}\`\n\`\`\`ts\n${word}\n\`\`\`\n`,
     'a.sql': `select ${word}; -- pending`,
     'a.generated.ts': `// ${word}`,
+    'a/src/a.ts': `const ${word} = '${word}'`,
   })
   says(
     words,
@@ -375,6 +376,16 @@ test('words: comments, titles and prose, not code', () => {
     /a\.mjs:1: "by \/\/ itself"/,
     /b\.ts:2: "owed"/,
     /b\.ts:3: "owed"/,
+  )
+  says(
+    words,
+    {
+      'a/src/a.ts': `throw Error('it is ${word}')\nf(\`it is \${a} ${word} to \${b}\`)`,
+      'a/src/a.tsx': `const a = (\n  <p>it is ${word}</p>\n)`,
+    },
+    /src\/a\.ts:1: "owed"/,
+    /src\/a\.ts:2: "owed"/,
+    /src\/a\.tsx:2: "owed"/,
   )
 })
 

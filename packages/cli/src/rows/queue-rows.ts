@@ -28,8 +28,8 @@ export interface QueueRow {
   readonly workers?: number
 }
 
-/** How many queues are read concurrently. */
-const besides = 4
+/** How many queues are read at a time. */
+const concurrencyMax = 4
 
 /** Stopped workers stay on the list for a while. */
 function takesKeys({ concurrency }: WorkerRow): boolean {
@@ -80,8 +80,8 @@ export async function queueNames(
 export async function queueRows(store: StoreInspection): Promise<readonly QueueRow[]> {
   const names = [...(await store.queues())].sort()
   const rows: QueueRow[] = []
-  for (let from = 0; from < names.length; from += besides) {
-    const some = names.slice(from, from + besides)
+  for (let from = 0; from < names.length; from += concurrencyMax) {
+    const some = names.slice(from, from + concurrencyMax)
     rows.push(...(await Promise.all(some.map((name) => queueRow(store, name)))))
   }
   return rows

@@ -62,7 +62,7 @@ const lockMs = { look: 5, longest: 5_000 }
 
 /**
  * Changes the contexts, whole or not at all, and one command after another: each finds the changes of
- * those before. Returns what `change` returns besides.
+ * those before. Returns the second value of `change`.
  */
 export async function changeContexts<T>(
   terminal: Changer,

@@ -85,7 +85,7 @@ const add = fc
       ]
       return `${ask.key}${more.join('')}`
     })
-    const limit = parts.maxPending === undefined ? '' : `, ${parts.maxPending} keys at the most`
+    const limit = parts.maxPending === undefined ? '' : `, ${parts.maxPending} keys at most`
     return command(
       `add to ${parts.queueIndex} (${parts.dedupe}${limit}): ${words.join(', ')}`,
       async (run) => {

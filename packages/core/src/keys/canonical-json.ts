@@ -262,7 +262,7 @@ class Writer {
  * What could not come back equal is refused with a typed error that names its path, such as
  * `item.a[3]["x y"]`: undefined, functions, symbols, bigints, `NaN`, infinities, -0, dates, every
  * other object that is not a plain object or a plain array, objects without a prototype, getters,
- * members named by symbols, holes, arrays with members besides their elements, cycles, and strings
+ * members named by symbols, holes, arrays with members other than their elements, cycles, and strings
  * or names with half a surrogate pair. The path is the error's `parameter`. The same goes
  * for more than {@link jsonDepthMax} levels and more than {@link itemBytesMax} bytes.
  *

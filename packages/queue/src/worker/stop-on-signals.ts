@@ -87,8 +87,8 @@ async function stopAll(targets: readonly Stoppable[], graceMs: number): Promise<
  *
  * The first signal stops gracefully: no more keys are taken, running handlers have `graceMs`. The
  * second one takes the rest of the grace away: signals are aborted at once. From then on signals do
- * what they do without this, so that a third one ends the process. Queues given beside workers are
- * closed after them. Needs a process: not for browsers.
+ * what they do without this, so that a third one ends the process. Queues that are given
+ * with workers are closed after them. Needs a process: not for browsers.
  */
 export function stopOnSignals(
   what: Stoppable | readonly Stoppable[],

@@ -39,12 +39,16 @@ export class Server {
     this.#options = options
     this.#link = new OpenLink(options, resolve)
     // A server that is away is tried by the connection for commands alone.
-    const beside: Resolve = async () => {
+    const resolveOnceOpen: Resolve = async () => {
       await this.#link.get()
       return await resolve()
     }
-    this.barrier = new BarrierLine(this, new OpenLink(options, beside), options.environment)
-    this.subscriptions = new Subscriptions(this.#link, options, beside, isSharded)
+    this.barrier = new BarrierLine(
+      this,
+      new OpenLink(options, resolveOnceOpen),
+      options.environment,
+    )
+    this.subscriptions = new Subscriptions(this.#link, options, resolveOnceOpen, isSharded)
     this.#link.onFailure = () => this.onFailure()
     this.#link.onOpen = (link) => {
       this.#opened += 1

@@ -158,7 +158,7 @@ export class Connection {
   }
 
   #takenError(): SluiceError {
-    const message = `the database given as exclusive is in a transaction of somebody else's`
+    const message = 'the database given as exclusive is in a transaction of another user'
     return new SluiceError('ERR_STORE_BUSY', message, { retryable: true })
   }
 
@@ -198,7 +198,7 @@ export class Connection {
     if (this.#environment.thread() !== this.#thread) {
       throw new SluiceError(
         'ERR_STORE',
-        `${this.file} was opened in another process or thread; open it anew in this one`,
+        `${this.file} was opened in another process or thread; open it again in this one`,
       )
     }
     if (this.#isClosed) throw new SluiceError('ERR_CLOSED', `${this.file} is closed`)

@@ -50,7 +50,7 @@ export function realPathOf(file: string): string {
   try {
     return join(realpathSync(dirname(path)), basename(path))
   } catch (error) {
-    throw fileError(`the directory of ${path} is not there, or cannot be reached`, error)
+    throw fileError(`the directory of ${path} does not exist or cannot be reached`, error)
   }
 }
 
@@ -95,13 +95,13 @@ export function ensureFile(path: string, wish: FileRequirements): void {
     createFile(path, wish)
   }
   const status = statusOf(path)
-  if (status === undefined) throw fileError(`${path} has gone while it was opened`)
+  if (status === undefined) throw fileError(`${path} was removed while it was opened`)
   if (!status.isFile()) throw new SluiceError('ERR_STORE', `${path} is not a file`)
   // A database of the program may be one that it has just created.
   if (status.size === 0 && wish.ownership === 'ours') {
     throw new SluiceError(
       'ERR_STORE_DAMAGED',
-      `${path} is empty; a queue's file never is. Remove it to begin anew`,
+      `${path} is empty; a queue's file never is. remove it to begin again with no keys`,
     )
   }
 }
@@ -114,7 +114,7 @@ function createFile(path: string, { library, now }: FileRequirements): void {
   if (statusOf(`${path}-wal`) !== undefined) {
     throw new SluiceError(
       'ERR_STORE_DAMAGED',
-      `${path} is gone, and its log is still there; put the file back, or remove ${path}-wal`,
+      `${path} is missing, but its log is there; put the file back, or remove ${path}-wal`,
     )
   }
   const draft = `${path}.${randomUUID()}.new`
@@ -133,11 +133,11 @@ function createFile(path: string, { library, now }: FileRequirements): void {
     const code = codeOf(error)
     if (typeof code === 'string' && code.startsWith('E') && !code.startsWith('ERR_')) {
       throw code === 'ENOSPC' || code === 'EDQUOT'
-        ? new SluiceError('ERR_STORE_FULL', `${path} could not be made: the disk is full`, {
+        ? new SluiceError('ERR_STORE_FULL', `cannot create ${path}: the disk is full`, {
             cause: error,
             retryable: true,
           })
-        : fileError(`${path} could not be made`, error)
+        : fileError(`cannot create ${path}`, error)
     }
     throw error
   } finally {

@@ -1,5 +1,5 @@
 import type { Repository } from '../repository.ts'
-import { commentsOf } from '../source-text.ts'
+import { commentsOf, messagesOf, type Prose } from '../source-text.ts'
 
 /** Words that a reader stumbles over, each with what to write instead. */
 const instead: Readonly<Record<string, string>> = {
@@ -26,6 +26,9 @@ const banned = Object.entries(instead).map(([word, better]) => ({
   better,
 }))
 
+/** Most files have none of the words, so that there is no need to parse them. */
+const anyOfThem = new RegExp(banned.map(({ word }) => word.source).join('|'), 'i')
+
 /** Files that quote the words. */
 const quoting = new Set(['tools/tidy/src/rules/words.ts', 'tools/tidy/test/rules.test.ts'])
 
@@ -33,11 +36,11 @@ const quoting = new Set(['tools/tidy/src/rules/words.ts', 'tools/tidy/test/rules
 const title =
   /(?:\b(?:test|describe|it)(?:\.\w+(?:\([^()]*\))?)*\(|\btitle:|[mM]utant\(\s*'[^']*',)\s*(['"`])((?:\\.|(?!\1)[^\\])*)\1/g
 
-/** Comments, titles and documents use the words of the field. */
+/** Comments, titles, documents and the texts of sources use the words of the field. */
 export function words(repository: Repository): string[] {
   const problems: string[] = []
   for (const [path, text] of repository) {
-    if (quoting.has(path)) continue
+    if (quoting.has(path) || !anyOfThem.test(text)) continue
     for (const piece of prose(path, text)) {
       for (const { word, better } of banned) {
         for (const match of piece.text.matchAll(word)) {
@@ -51,9 +54,12 @@ export function words(repository: Repository): string[] {
 }
 
 /** The parts of a file that are written for people. */
-function prose(path: string, text: string): { readonly text: string; readonly line: number }[] {
+function prose(path: string, text: string): Prose[] {
   if (path.endsWith('.generated.ts')) return []
-  if (/\.(tsx?|mts|mjs|js)$/.test(path)) return [...commentsOf(path, text), ...titlesOf(text)]
+  if (/\.(tsx?|mts|mjs|js)$/.test(path)) {
+    const messages = path.includes('/src/') ? messagesOf(path, text) : []
+    return [...commentsOf(path, text), ...titlesOf(text), ...messages]
+  }
   if (path.endsWith('.sql')) {
     return text.split('\n').flatMap((line, index) => {
       const at = line.indexOf('--')
@@ -64,7 +70,7 @@ function prose(path: string, text: string): { readonly text: string; readonly li
   return []
 }
 
-function titlesOf(text: string): { readonly text: string; readonly line: number }[] {
+function titlesOf(text: string): Prose[] {
   return [...text.matchAll(title)].map((match) => {
     const end = match.index + match[0].length
     const start = end - 1 - (match[2] as string).length

@@ -7,9 +7,6 @@ import { checkedKey, parsedJson } from '../../input.ts'
 import { shown } from '../../output/escape.ts'
 import { addKey } from './add-key.ts'
 
-/** How many adds are in flight at a time: one batch. */
-const besides = batchKeysMax
-
 export const add: CommandSpec = {
   name: 'add',
   summary: 'Add keys',
@@ -45,7 +42,7 @@ export const add: CommandSpec = {
       return await addLines(context, queue, shared)
     }
     if (input.flag('items')) throw usageError('--items goes with --stdin')
-    if (item !== undefined && keys.length > 1) throw usageError('--item takes one KEY at the most')
+    if (item !== undefined && keys.length > 1) throw usageError('--item takes one KEY only')
     if (item === undefined && keys.length === 0) {
       throw usageError('name a KEY, or give --item or --stdin')
     }
@@ -96,7 +93,7 @@ async function addLines(
     number += 1
     if (line === '') continue
     asks.push({ ...lineAsk(line, number, input.flag('items')), ...shared })
-    if (asks.length >= besides) await flush()
+    if (asks.length >= batchKeysMax) await flush()
   }
   await flush()
   await print.endProgress()

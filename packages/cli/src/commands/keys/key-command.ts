@@ -31,8 +31,8 @@ export interface KeyVerb {
 /** The default maximum number of keys that are changed. */
 const limitDefault = 10_000
 
-/** How many keys are changed concurrently. */
-const besides = 50
+/** How many keys are changed at a time. */
+const concurrencyMax = 50
 
 /** The command for an operation on named keys, or on every key that matches the options. */
 export function keyCommand(verb: KeyVerb): CommandSpec {
@@ -82,8 +82,8 @@ async function toNamed(
   const { inspection } = await context.store('existing')
   const inspect = await knownQueue(context, inspection, queue)
   const results: { key: string; outcome: KeyOutcome }[] = []
-  for (let from = 0; from < keys.length; from += besides) {
-    const some = keys.slice(from, from + besides)
+  for (let from = 0; from < keys.length; from += concurrencyMax) {
+    const some = keys.slice(from, from + concurrencyMax)
     const outcomes = await Promise.all(some.map((key) => verb.one(inspect, key, input)))
     results.push(...some.map((key, index) => ({ key, outcome: outcomes[index] as KeyOutcome })))
   }
