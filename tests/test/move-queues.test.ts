@@ -334,6 +334,20 @@ test('a target that is the source by another address is refused, and nothing is 
   expect(await other.counts(queueName, { cap: 1 })).toMatchObject({ paused: true })
 })
 
+test('a source that cannot be closed does not keep the target open', async () => {
+  const source = memoryDriver()
+  const target = memoryDriver()
+  let closed = 0
+  const from = around(source, 'close', () => {
+    throw new Error('the source cannot be closed')
+  })
+  const to = around(target, 'close', () => {
+    closed += 1
+  })
+  await expect(moveQueues({ from, to })).rejects.toThrow('the source cannot be closed')
+  expect(closed).toBe(1)
+})
+
 test('a producer that keeps changing the keys does not keep the stores busy', async () => {
   const clock = fakeClock(1_000_000_000)
   const [from, to] = [memoryDriver(), memoryDriver()]

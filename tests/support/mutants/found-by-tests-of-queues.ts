@@ -280,6 +280,20 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'a move whose source cannot be closed leaves its target open',
+    edits: [
+      {
+        file: 'packages/queue/src/transfer/move-queues.ts',
+        find: 'await Promise.all([from.leave(), to.leave()])',
+        replace: 'await from.leave().then(() => to.leave())',
+      },
+    ],
+    finder: {
+      file: 'tests/test/move-queues.test.ts',
+      title: 'a source that cannot be closed does not keep the target open',
+    },
+  },
+  {
     name: 'a close waits for a store that does not answer',
     edits: [
       {

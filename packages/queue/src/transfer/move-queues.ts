@@ -311,7 +311,6 @@ export async function moveQueues(options: MoveQueuesOptions): Promise<readonly M
     }
     return done
   } finally {
-    await from.leave()
-    await to.leave()
+    await Promise.all([from.leave(), to.leave()])
   }
 }
