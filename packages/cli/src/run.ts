@@ -103,7 +103,7 @@ export class Run implements Context {
     return this.#addressOf(this.#storeText())
   }
 
-  /** What names the store: an option, a variable or the current context, in this order. */
+  /** The address of the store: from an option, a variable or the current context, in this order. */
   #storeText(): string {
     const { input, terminal } = this
     const store = input.text('store')

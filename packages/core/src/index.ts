@@ -1,9 +1,10 @@
 /**
- * What all packages of Sluice share. The driver contract is `Driver`, with its requests and outcomes;
- * what a verb does to one key is in `transitions` of `@sluice/core/driver`. Keys and items are checked and encoded here, errors
- * are `SluiceError` with a stable `code`, and time comes from a `Clock`. Tracing events are published on
- * `sluiceChannel`. Programs that use queues need the package `sluice` only; authors of drivers begin with
- * `Driver`, and test with `@sluice/conformance`. `@sluice/core/testing` has the fake clock.
+ * The parts that all packages of Sluice share. The driver contract is `Driver`, with its requests
+ * and outcomes; what a verb does to one key is in `transitions` of `@sluice/core/driver`. Keys and
+ * items are checked and encoded here, errors are `SluiceError` with a stable `code`, and time comes
+ * from a `Clock`. Tracing events are published on `sluiceChannel`. Programs that use queues need
+ * the package `sluice` only; authors of drivers begin with `Driver`, and test with
+ * `@sluice/conformance`. `@sluice/core/testing` has the fake clock.
  *
  * @packageDocumentation
  */

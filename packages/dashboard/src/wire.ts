@@ -60,7 +60,7 @@ export interface ChartStep {
   readonly capped?: boolean
 }
 
-/** What happened in a step of a chart, as far as workers have recorded it. */
+/** The work in a step of a chart, as far as workers have recorded it. */
 export interface ChartMark {
   /** When the step began. */
   readonly at: number
@@ -72,7 +72,7 @@ export interface ChartMark {
   readonly count: number
 }
 
-/** What was recorded of a range of time. A step without a record is missing: it is unknown. */
+/** The records of a range of time. A step without a record is missing: it is unknown. */
 export interface Chart {
   readonly stepMs: number
   /** When the first step of the axis began, and how many steps it has. */

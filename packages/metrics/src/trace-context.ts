@@ -16,7 +16,7 @@ export function contextsOf(stored: string | undefined): SpanContext[] {
   return stored === undefined ? [] : stored.split(' ').map(contextOf)
 }
 
-/** What is stored of a span: nothing unless it is recorded. */
+/** The text that is stored of a span; `undefined` unless it is recorded. */
 export function storedContext(span: Span | undefined): string | undefined {
   const spanContext = span?.spanContext()
   if (spanContext === undefined || !isSpanContextValid(spanContext)) return undefined

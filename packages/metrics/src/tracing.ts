@@ -212,7 +212,7 @@ class ChannelTracing implements OpenTelemetryTracing {
     }
     for (const ask of asks) {
       const [first = '', last = first] = ask.trace?.split(' ') ?? []
-      // What the run is linked to: the spans of its adds, not those around them.
+      // The run is linked to the spans of its adds, not to those around them.
       ask.trace = mergeTraces(storedContext(spans.get(first)), storedContext(spans.get(last)))
     }
     this.#adds.set(event, [...spans.values()])

@@ -3,7 +3,7 @@ import { type Environment, systemEnvironment } from '@sluice/core/driver'
 import { isPgliteLike, type PgliteLike, type PgPool } from './connection/client-shapes.ts'
 import { checkSchemaName } from './schema/schema-name.ts'
 
-/** What opening does about the schema: bring it up to date, or only check that it is. */
+/** Whether opening brings the schema up to date, or only checks that it is. */
 export type MigrateMode = 'apply' | 'verify'
 
 /** Where the database is, and how it is used. Exactly one of the first three is required. */

@@ -1,7 +1,7 @@
 import { SluiceError } from '@sluice/core'
 import { type Connections, ReplyError } from './connection/connections.ts'
 
-/** What an acknowledged write has survived. */
+/** The failures that an acknowledged write has survived. */
 export interface Durability {
   /**
    * How many replicas have every write before it is acknowledged, and every claim and renewal. Default

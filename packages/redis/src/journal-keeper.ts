@@ -16,7 +16,7 @@ const replayMs = 10_000
 /** The longest that a full journal makes an add wait for replicas, in milliseconds. */
 const fullMs = 10_000
 
-/** What was repeated after a failover. */
+/** The writes that were repeated after a failover. */
 export interface Replayed {
   readonly queue: string
   readonly adds: number

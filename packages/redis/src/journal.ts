@@ -62,7 +62,7 @@ export interface Promised {
   readonly by: string
 }
 
-/** What has to be repeated on a new primary. */
+/** The writes that have to be repeated on a new primary. */
 export interface Unconfirmed {
   readonly finishes: readonly Pick<KeptFinish, 'finish' | 'dueAt'>[]
   readonly runs: readonly Promised[]
@@ -219,7 +219,7 @@ export class Journal {
     this.confirmed(primary, nths[Math.floor(nths.length / 2)] ?? this.#nth)
   }
 
-  /** What was acknowledged by another primary than `primary`. */
+  /** The writes that another primary than `primary` has acknowledged. */
   unconfirmed(primary: string): Unconfirmed {
     const isOther = (entry: Entry): boolean => entry.primary !== primary
     const finishes = [...this.#finishes.values()].filter(isOther)

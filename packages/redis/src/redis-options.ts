@@ -17,7 +17,7 @@ import type { Replayed } from './journal-keeper.ts'
 
 /** Where the servers are, and how they are used. */
 export interface RedisOptions extends ConnectionOptions {
-  /** What the names of all keys begin with, without braces. Default `sluice:`. */
+  /** The prefix of the names of all keys, without braces. Default `sluice:`. */
   readonly prefix?: string
   /**
    * Whether all queues are in one hash slot of a cluster: they can then share token buckets, and the
@@ -29,7 +29,7 @@ export interface RedisOptions extends ConnectionOptions {
    * `noeviction`), and with them acknowledged adds. Default false.
    */
   readonly acceptsEviction?: boolean
-  /** What an acknowledged write has survived. Default: as your server is set. */
+  /** The failures that an acknowledged write has survived. Default: as your server is set. */
   readonly durability?: Durability
   /**
    * `'by-me'`: do not check `appendonly` and `appendfsync` when `durability.disk` is set, because the

@@ -55,7 +55,7 @@ const creating: ReadonlySet<ScriptName> = new Set([
   'importBuckets',
 ])
 
-/** What a {@link Store} works with. */
+/** The dependencies of a {@link Store}. */
 export interface StoreUse {
   readonly connections: Connections
   readonly layout: Layout

@@ -316,8 +316,8 @@ export const foundByTestsOfWorkers: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/worker/create-worker.ts',
-        find: 'const isGivenBack = this.#core.claims.releasePrefetched()',
-        replace: 'const isGivenBack = undefined',
+        find: 'const released = this.#core.claims.releasePrefetched()',
+        replace: 'const released = undefined',
       },
     ],
     finder: {

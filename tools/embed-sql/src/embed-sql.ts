@@ -8,7 +8,8 @@
  * - `sql/statements/some-name.sql` is a statement, under the name `someName` and without its
  *   comments.
  * - `sql/functions/some-name.sql` is the function `sluice.some_name` of a database that has stored
- *   functions, `sql/public/some-name.sql` one that users call, and `sql/parts/name.sql` a text that functions and statements include: see sql-functions.ts.
+ *   functions, `sql/public/some-name.sql` one that users call, and `sql/parts/name.sql` a text that
+ *   functions and statements include: see sql-functions.ts.
  *
  * `npm run embed` in the package writes the module; a test of the package fails if it is out of date.
  */

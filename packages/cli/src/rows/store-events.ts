@@ -22,7 +22,7 @@ export interface StoreEvent {
   readonly words: string
 }
 
-/** What was seen of a queue. */
+/** The state of a queue at the last look. */
 interface Look {
   readonly row: QueueRow
   readonly workers: ReadonlyMap<string, WorkerRow>
@@ -115,7 +115,7 @@ function endsOf(
   return events
 }
 
-/** What changed in the state of a queue between two looks. */
+/** The changes of the state of a queue between two looks. */
 function changesOf(before: QueueRow, row: QueueRow, at: EpochMs): StoreEvent[] {
   const { queue } = row
   const events: StoreEvent[] = []

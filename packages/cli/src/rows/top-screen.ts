@@ -15,7 +15,7 @@ interface TopColumn {
   /** Columns with a lower number stay when there is no room for all of them. */
   readonly rank: number
   text(row: TopRow, paint: Paint): string
-  /** What rows are sorted by, the largest first. */
+  /** The column by which rows are sorted, the largest value first. */
   value(row: TopRow): number
 }
 
@@ -109,7 +109,7 @@ const scrolls: Readonly<Record<string, number>> = {
 const nameMin = 16
 const gap = 3
 
-/** What `top` shows, and how the keys of the keyboard change it. */
+/** The screen of `top`, which keys of the keyboard change. */
 export class TopScreen {
   #sort = 0
   #isReversed = false

@@ -54,7 +54,7 @@ export function readContexts(place: Place): Contexts {
   throw new CommandError('ERR_FILE', `${path} must look like ${form}`, exitCodes.failed)
 }
 
-/** What a change of the contexts uses of the command line. */
+/** The part of the command line that a change of the contexts needs. */
 type Changer = Pick<Terminal, 'env' | 'cwd' | 'clock' | 'interrupted' | 'uniqueId'>
 
 /** How often, and how long, a command waits for another one that changes the contexts, in milliseconds. */

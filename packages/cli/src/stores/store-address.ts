@@ -15,7 +15,7 @@ export type StoreAddress =
   | {
       readonly kind: 'redis'
       readonly url: string
-      /** What the names of all keys begin with. */
+      /** The prefix of the names of all keys. */
       readonly prefix: string
       readonly oneSlot: boolean
       readonly label: string

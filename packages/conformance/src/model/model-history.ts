@@ -65,7 +65,7 @@ function failedRuns({ failedRuns: all }: ModelQueue, now: EpochMs): FailedRun[] 
   return newestFirst.filter(isKept).slice(0, failedRunsMax)
 }
 
-/** What the model reads of its records. */
+/** The members of a record that the model reads. */
 export const modelHistory: {
   readonly steps: typeof steps
   readonly failedRuns: typeof failedRuns

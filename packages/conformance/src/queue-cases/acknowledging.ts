@@ -38,7 +38,7 @@ function setUp(s: QueueScene, hold: 'finish' | 'answer', prefetch: number) {
   return { slow, queue }
 }
 
-/** What a worker does between the return of a handler and the acknowledgement of its finish. */
+/** The behaviour of a worker between the return of a handler and the acknowledgement of its finish. */
 export const acknowledgingCases: readonly QueueCase[] = [
   {
     id: 'q-worker.slot.free-at-return',

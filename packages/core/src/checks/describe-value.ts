@@ -31,7 +31,7 @@ export function quoted(text: string, max: number = shownMax): string {
   return `'${shortened(text, max).replaceAll("'", "\\'")}'${size}`
 }
 
-/** What a data property holds; never calls a getter, which could do anything. */
+/** The value of a data property. Never calls a getter, which could do anything. */
 function dataOf(holder: object, name: string): unknown {
   return Reflect.getOwnPropertyDescriptor(holder, name)?.value
 }

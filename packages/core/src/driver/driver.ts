@@ -35,7 +35,7 @@ export const contractVersion = 1
 export type Awaitable<T> = T | Promise<T>
 
 /**
- * What a driver can do, as data: the queue, the conformance suite and the documentation read the
+ * The abilities of a driver, as data: the queue, the conformance suite and the documentation read the
  * same flags. A driver never does less than it declares.
  */
 export interface Capabilities {
@@ -230,10 +230,10 @@ export interface Driver {
    *
    * Claims keys that are due and neither held nor parked, of a queue that is not paused: by
    * priority, then `readyAt`, then `seq`. Each gets a token greater than all before it, in the
-   * store or in the queue (capability `tokens`). No key is handed out twice, however many callers claim concurrently. A key with
-   * crashes is handed out alone: it ends the batch before it, or is the whole batch. Keys that
-   * another transaction has locked are skipped. Expired leases are reported; their keys are not
-   * claimed.
+   * store or in the queue (capability `tokens`). No key is handed out twice, however many callers
+   * claim concurrently. A key with crashes is handed out alone: it ends the batch before it, or is
+   * the whole batch. Keys that another transaction has locked are skipped. Expired leases are
+   * reported; their keys are not claimed.
    */
   claim(queue: string, request: ClaimRequest): Awaitable<ClaimReply>
 
@@ -311,7 +311,7 @@ export interface Driver {
   workers?(queue: string, withinMs: number): Awaitable<readonly WorkerRow[]>
 
   /**
-   * What the workers of a queue did, step by step: the resolution of `historyResolutions`
+   * The work of the workers of a queue, step by step: the resolution of `historyResolutions`
    * with this length. Bounded, whatever happens in the queue; it outlives keys and workers.
    */
   history?(queue: string, stepMs: number): Awaitable<HistoryReply>

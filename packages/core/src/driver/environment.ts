@@ -1,7 +1,7 @@
 import type { Clock } from '../time/clock.ts'
 import { systemClock } from '../time/system-clock.ts'
 
-/** What a driver takes from the machine that it runs on. Tests hand in another one. */
+/** The machine that a driver runs on, as far as it uses it. Tests pass another one. */
 export interface Environment {
   /** Real time, for sockets, files and locks. Delays and leases follow the store's time instead. */
   readonly clock: Clock

@@ -30,7 +30,7 @@ export const failedRunsOfCodeMax = 20
 /** How long failed runs are kept, in milliseconds: a day. */
 export const failedRunsMsMax: number = 24 * 60 * 60 * 1_000
 
-/** What workers did during some time. */
+/** Counts of the work that was done during some time. */
 export interface WorkCounts {
   /** Handlers that began. */
   readonly started: number
@@ -85,7 +85,7 @@ export interface FailedRun {
   readonly lastError: string
 }
 
-/** What the workers on one queue object did since their last record. */
+/** The work of the workers on one queue object since their last record. */
 export interface WorkRecord extends WorkCounts {
   readonly codes: CodeCounts
   /** Some of the failed runs, oldest first. */

@@ -10,7 +10,7 @@ export interface TickRequest {
   /** Set: registers this worker, or renews its registration. */
   readonly worker?: WorkerInfo | undefined
   /**
-   * What that worker did since its last tick with a record. A driver with `history` adds it to the
+   * The work of that worker since its last tick with a record. A driver with `history` adds it to the
    * history of the queue, in the same statement. Never without `worker`.
    */
   readonly record?: WorkRecord | undefined

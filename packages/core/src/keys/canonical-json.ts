@@ -10,7 +10,7 @@ type Step = string | number
 /** A longer path is cut in the middle: its ends say more than its middle. */
 const pathShownMax = 200
 
-/** What JSON writes as it is, between quotes: no quote, backslash, control character, surrogate. */
+/** A string that JSON writes unchanged, between quotes: no quote, backslash, control character, surrogate. */
 const plainText: RegExp = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/
 
 const plainName: RegExp = /^[A-Za-z_$][\w$]*$/
@@ -259,7 +259,7 @@ class Writer {
  * not be. Equal values have equal texts, and parsing the text gives a value that is strictly and
  * deeply equal to the one that came.
  *
- * What could not come back equal is refused with a typed error that names its path, such as
+ * A value that JSON cannot round-trip is refused with a typed error that names its path, such as
  * `item.a[3]["x y"]`: undefined, functions, symbols, bigints, `NaN`, infinities, -0, dates, every
  * other object that is not a plain object or a plain array, objects without a prototype, getters,
  * members named by symbols, holes, arrays with members other than their elements, cycles, and strings

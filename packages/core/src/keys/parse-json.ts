@@ -50,7 +50,7 @@ class Reader {
 }
 
 /**
- * What `text` says, as `JSON.parse` ought to read it; throws a `SyntaxError` if it is not JSON.
+ * The value of `text`, as `JSON.parse` ought to read it. Throws a `SyntaxError` if it is not JSON.
  *
  * V8 from 12.8 on, so Node 24 and 26, misreads a name with an escape in it where the object read
  * so far looks like one whose next member had a backslash in its name:

@@ -5,7 +5,7 @@ import { version } from '../version.ts'
 import type { SessionInfo } from '../wire.ts'
 import type { Visitor, Visitors } from './visitors.ts'
 
-/** What a visitor who has not signed in learns of the store: nothing. */
+/** The answer for a visitor who has not signed in, which says nothing about the store. */
 const nothing: Pick<SessionInfo, 'store' | 'driver' | 'capabilities'> = {
   store: '',
   driver: '',

@@ -4,7 +4,7 @@ import type { ChartMark } from '../wire.ts'
 
 type Marked = readonly [what: ChartMark['what'], count: number]
 
-/** What happened between the last record before a step and its own. */
+/** The counts between the last record before a step and its own. */
 function marksOfStep(step: HistoryStep, before: HistoryStep | undefined): readonly Marked[] {
   const { depth, expired } = step
   if (before === undefined) return [['expired', expired]]

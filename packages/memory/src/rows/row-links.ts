@@ -23,7 +23,7 @@ export const list = {
 // Rows are multiplied by shifting, and columns added by `|`: no check for overflow is needed then.
 const widthBits = 2
 
-/** What the second cell of a token counts. */
+/** The unit of the second cell of a token. */
 const tokenUnit = 2 ** 32
 
 // The third cell: the list, whether adding the key changes nothing, and the marks of `RowStates`.

@@ -58,7 +58,7 @@ function usualFailedAt(failures: number, askedAt: EpochMs): EpochMs {
 }
 
 /**
- * What is stored of each row: in columns of numbers, or in an object if it is more than the columns
+ * The state of each row: in columns of numbers, or in an object if it is more than the columns
  * have room for, such as a second run, a crash, a lease, or a run of a held key.
  *
  * A transition changes what {@link read} returns, and {@link write} stores the result where it belongs.
@@ -73,7 +73,7 @@ export class RowStates {
   private readonly nothing: RowState = newState()
   private readonly table: RowTable
   private readonly links: RowLinks
-  /** What {@link read} returns for a row without an object. It becomes that of a row that needs one. */
+  /** Returned by {@link read} for a row without an object; becomes that of a row that needs one. */
   private spare: RowState = newState()
   private readonly spares: RowState[] = []
 

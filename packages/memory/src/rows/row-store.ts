@@ -29,7 +29,7 @@ const noToken = noTokenImported
 const noRow = noRowImported
 const list = listImported
 
-/** What the queues of one store share. */
+/** The state that the queues of one store share. */
 export interface MemoryStore {
   readonly time: StoreTime
   readonly buckets: TokenBuckets

@@ -19,7 +19,7 @@ const list = listImported
 export class SortedRows {
   private readonly links: RowLinks
   private readonly states: RowStates
-  /** What the rows of the list are marked as. */
+  /** The mark of the rows of the list. */
   private readonly where: number
   private readonly head: number
   /** The position of the row that was appended last, whether it is still on the list or not. */

@@ -96,7 +96,7 @@ function meaningOf(error: unknown, progress: Progress): Meaning {
   return { code: 'ERR_STORE', retryable: transient.test(state) }
 }
 
-/** What to do about errors that only a change of the database ends. */
+/** Advice for errors that only a change of the database ends. */
 function adviceFor(state: string | undefined): string {
   switch (state) {
     case '42501':

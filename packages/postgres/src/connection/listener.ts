@@ -9,7 +9,7 @@ import { destroySocket } from './destroy-socket.ts'
 import { PgConnection } from './pool-connections.ts'
 import type { Statement } from './statements.ts'
 
-/** What a listener works with. */
+/** The dependencies of a listener. */
 export interface ListenerUse {
   readonly environment: Environment
   readonly channel: string

@@ -8,7 +8,7 @@ import type { WakeSignal } from './wake-signal.ts'
 /** How long the first watcher waits for notices to be proven, in milliseconds. */
 const startMs = 2_000
 
-/** What a watch works with. */
+/** The dependencies of a watch. */
 export interface WatchUse {
   readonly environment: Environment
   readonly wakeSignal: WakeSignal

@@ -6,7 +6,7 @@ import { number } from './columns.ts'
 const driftShare = 0.001
 const slackMs = 100
 
-/** What is sent with a statement, so that it knows the present. */
+/** The parameters from which a statement computes the present. */
 export interface Moment {
   /** The time of a given clock; null if the server's decides. */
   readonly now: EpochMs | null
@@ -58,7 +58,7 @@ export class StoreTime {
     this.#ahead = ms
   }
 
-  /** What to send with a statement now. */
+  /** The parameters for a statement that is sent now. */
   moment(): Moment {
     if (this.#given !== undefined) return { now: this.#given.now(), least: null }
     if (this.#latest === -Infinity) return { now: null, least: null }

@@ -19,7 +19,7 @@ export function publicSignatures(schema: string, which: 'all' | 'adding'): reado
     .map((one) => inSchema(signatureOf(one), schema))
 }
 
-/** What the comment of an installed public function ends in: its interface and the hash of its text. */
+/** The end of the comment of an installed public function: its interface and the hash of its text. */
 const markPattern = /\(Sluice SQL (\d+), ([0-9a-f]{8})\)$/
 
 /**

@@ -213,7 +213,7 @@ export function watchTableSql(watch: TableWatch): string {
   return `begin;\n${scriptFor(checkWatch(watch))}\ncommit;\n`
 }
 
-/** What {@link watchTable} has found. */
+/** The result of {@link watchTable}. */
 export interface WatchedTable {
   /**
    * The roles that may change the table, and lack the rights of `producer` in `rolesSql`: from now on

@@ -1,12 +1,12 @@
 import { type BatchJob, follow } from './batch-job.ts'
 
-/** What a store takes at a time. */
+/** The most that a store takes at a time. */
 export interface BatchLimits {
   readonly batchKeys: number
   readonly batchBytes: number
 }
 
-/** What the jobs of one kind of call have to do with a batch. */
+/** The rules by which the jobs of one kind of call go together in a batch. */
 export interface BatchRules<Request, Reply> {
   /** About how many bytes a request has, for the limit of a batch. */
   sizeOf(request: Request): number

@@ -151,7 +151,7 @@ export class LateBackend implements Backend, Adds, Finishes, Claims {
     return this.#backend?.claims.releasePrefetched()
   }
 
-  // What follows is what holds while no key was claimed, and none is known to be due.
+  // The following answers hold while no key was claimed, and none is known to be due.
 
   readonly beyondSlotsMax: number = 0
 

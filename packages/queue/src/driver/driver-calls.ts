@@ -185,7 +185,7 @@ export class DriverCalls implements HandleUser, GateUser {
   }
 
   /**
-   * What is stored of the error of a failed run. A failed run is stored with its key and in the
+   * The description of the error of a failed run. A failed run is stored with its key and in the
    * history: its error is described once.
    */
   described(error: unknown): Described | undefined {

@@ -18,11 +18,11 @@ export interface ErrorReportsOptions {
 /** Something that a logger is called with, or that is printed where there is none. */
 export interface Remark {
   readonly level: keyof Logger
-  /** What happened, in the words of a log line. */
+  /** The event, in the words of a log line. */
   readonly text: string
   /** Remarks of a kind are printed once a minute. */
   readonly kind: string
-  /** What to do; added to the first line that is printed. */
+  /** The advice; added to the first line that is printed. */
   readonly hint?: string
 }
 

@@ -5,7 +5,7 @@ const minuteMs = 60_000
 /** More kinds of error than this share one entry. */
 const codesMax = 100
 
-/** What errors of a kind have in common: their code, or else their name. */
+/** The kind of an error: its code, or else its name. */
 export function codeOf(error: unknown): string {
   if (SluiceError.is(error)) return error.code
   try {

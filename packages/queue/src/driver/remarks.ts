@@ -11,10 +11,10 @@ const ends = {
   decided: 'onExhausted decides what becomes of it',
 }
 
-/** What becomes of a key whose run has failed. */
+/** The next state of a key whose run has failed. */
 export type EndOfRun = keyof typeof ends
 
-/** What is said of a run that failed. */
+/** The remark on a run that failed. */
 export interface RunFailure {
   readonly key: string
   /** How many runs have failed before this one. */

@@ -1,11 +1,11 @@
-// This folder is the process and its time: chance, the machine, stderr, and limits in real time.
+// This folder is the process and its time: randomness, the machine, stderr, and limits in real time.
 
 export { nextTurn } from '@sluice/core'
 
 // A browser has no process. A static import of a module of Node would not even be bundled for it.
 const process = globalThis.process as typeof globalThis.process | undefined
 
-/** A number in [0, 1), by chance. The one source of chance in this package. */
+/** A random number in [0, 1). The only source of randomness in this package. */
 export function random(): number {
   return Math.random()
 }

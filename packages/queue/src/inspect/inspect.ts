@@ -69,7 +69,7 @@ export type QueueCounts = Readonly<Record<KeyStateWord, number>> & {
 /** How far back a history goes: in steps of 10 seconds, a minute, or 10 minutes. */
 export type HistoryRange = '5m' | '1h' | '24h'
 
-/** What the workers of a queue did, as they reported it with their heartbeats. */
+/** The work of the workers of a queue, as they reported it with their heartbeats. */
 export interface QueueHistory {
   /** The store's time. */
   readonly now: EpochMs
@@ -164,7 +164,7 @@ export interface Explanation {
   /** The first condition that is not met; absent if the key only waits for a worker to take it. */
   readonly blockedBy?: ReasonCode
   readonly conditions: readonly Condition[]
-  /** What happens to the key next automatically, and when. */
+  /** The next thing that happens to the key automatically, and when. */
   readonly next?: { readonly at: EpochMs; readonly to: KeyStateWord }
   readonly retry?: RetryArithmetic
   /** Absent where it is unknown. */
@@ -191,7 +191,7 @@ export interface Inspect {
    */
   workers(): Promise<readonly WorkerRow[]>
   /**
-   * What the workers did in the last 5 minutes (default), hour or day, and how many keys there
+   * The work of the last five minutes (default), hour or day, and how many keys there
    * were. Empty where the driver keeps no history: see `capabilities.history`.
    */
   history(options?: { readonly range?: HistoryRange }): Promise<QueueHistory>

@@ -57,7 +57,7 @@ const behind = { factor: 1.05, perSecond: 0.1, ready: 10, agingPerSecond: 500 }
 /** After how many heartbeats without one a worker counts as gone. */
 const heartbeatsMissed = 2.5
 
-/** What is known of a queue. */
+/** The facts by which a queue is judged. */
 export interface QueueSigns {
   readonly now: EpochMs
   readonly counts: QueueCounts

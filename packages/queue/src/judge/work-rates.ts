@@ -7,7 +7,7 @@ const windowMs = 60_000
 /** How old the latest step of a history may be for rates to be known, in milliseconds. */
 const staleMs = 30_000
 
-/** What a queue did in the last minute. Members are absent until they are known. */
+/** The rates of a queue in the last minute. Members are absent until they are known. */
 export interface WorkRates {
   /** Runs that ended, well or not, per second. */
   readonly outPerSecond?: number

@@ -24,7 +24,7 @@ export type Delay = Pick<Ask, 'delayMs' | 'plan' | 'jitter'>
 export class LimiterInQueue<T> {
   readonly #limiter: Limiter<T>
   readonly #plan: LimiterPlan | undefined
-  /** What the store computes from the plan alone: the same for every key. */
+  /** The delay that the store computes from the plan alone: the same for every key. */
   readonly #planned: Delay | undefined
   readonly #report: (error: unknown) => void
 

@@ -65,10 +65,10 @@ export interface QueueOptions<T> {
   /** How long one operation on the store may take. Default 30 s, in real time. */
   readonly timeoutMs?: number
   /**
-   * How many keys a worker may claim ahead of its free slots. Default `auto`: as many as its handlers
-   * will start within two round trips of a claim, by the latest measurements, and one more for each
-   * slot, 1,000 at most; none for slow handlers. With 0, a priority and a newer item always count until a handler is free. In
-   * memory the default is 0.
+   * How many keys a worker may claim ahead of its free slots. Default `auto`: as many as its
+   * handlers will start within two round trips of a claim, by the latest measurements, and one more
+   * for each slot, 1,000 at most; none for slow handlers. With 0, a priority and a newer item
+   * always count until a handler is free. In memory the default is 0.
    */
   readonly prefetch?: number | 'auto'
   /** How many keys may be pending before adds of new ones reject with `ERR_QUEUE_FULL`. */

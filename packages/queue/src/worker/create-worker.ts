@@ -49,7 +49,7 @@ class QueueWorker<T> implements Worker {
   /** Something changed while an idle check was in flight. */
   #mustCheckAgain = false
 
-  /** What runs call; not members of the worker, which users call. */
+  /** The methods for runs; not members of the worker, which users call. */
   readonly #owner: RunOwner
 
   constructor(options: CheckedWorkerOptions<T>) {
@@ -253,9 +253,9 @@ class QueueWorker<T> implements Worker {
     checkNumber('options.graceMs', graceMs, { min: 0, max: delayMsMax })
     if (this.#phase === 'running') this.#phase = 'stopping'
     this.#dismiss()
-    // What was claimed ahead. Another worker of this queue object, which may start it too, claims again.
-    const isGivenBack = this.#core.claims.releasePrefetched()
-    const ended = Promise.all([this.stopped.catch(() => undefined), isGivenBack])
+    // Another worker of this queue object, which may start them too, claims them again.
+    const released = this.#core.claims.releasePrefetched()
+    const ended = Promise.all([this.stopped.catch(() => undefined), released])
     if (await this.#endsWithin(ended, graceMs)) return
     for (const run of this.#runs) run.abort(this.#closing())
     if (await this.#endsWithin(ended, settleMs)) return

@@ -34,7 +34,7 @@ function combine(a: WorkCounts, b: WorkCounts, sign: 1 | -1): WorkCounts {
   }
 }
 
-/** What the workers on one queue object did that no record of theirs has told the store. */
+/** The work of the workers on one queue object that is in no record in the store yet. */
 export class UnsentWork {
   /** The totals when the last record was taken. */
   #told: WorkCounts = none

@@ -45,7 +45,7 @@ export interface UnacknowledgedRun {
   acknowledgement(): Promise<void>
 }
 
-/** What a run is recorded as that failed without an error: its handler was abandoned. */
+/** The record of a run that failed without an error: its handler was abandoned. */
 const unknownFailure: Described = {
   text: '{"name":"SluiceError","code":"ERR_HANDLER_TIMEOUT","message":"the handler did not stop"}',
   code: 'ERR_HANDLER_TIMEOUT',

@@ -72,9 +72,9 @@ export interface WorkerOptions<T> {
   /** How a key ends that has failed `maxFailures` times in a row. Default `park`. */
   readonly onExhausted?: OnExhausted<T>
   /**
-   * What a {@link TerminalError} does. `forget`, the default: the key is done, and starts from zero
-   * when it is next added. `done`: it is done and keeps its failures, as in controller-runtime.
-   * `park`: it is parked.
+   * How a run that throws a {@link TerminalError} ends. `forget`, the default: the key is done, and
+   * starts from zero when it is next added. `done`: it is done and keeps its failures, as in
+   * controller-runtime. `park`: it is parked.
    */
   readonly onTerminal?: 'done' | 'forget' | 'park'
   /**

@@ -2,7 +2,7 @@ import { SluiceTypeError } from '@sluice/core'
 import type { NodeAddress } from '../connection/slots.ts'
 import type { Address } from './link.ts'
 
-/** What an address says. */
+/** The parts of an address. */
 export interface ParsedAddress {
   readonly kind: 'single' | 'sentinel' | 'cluster'
   readonly isTls: boolean

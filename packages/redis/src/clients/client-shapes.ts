@@ -42,7 +42,7 @@ export interface IoredisClient {
   on(event: string, listener: (...values: unknown[]) => void): unknown
   disconnect(): void
   readonly constructor: {
-    /** What the library knows of commands. */
+    /** The commands that the library knows. */
     readonly Command?: { checkFlag?(flag: string, command: string): boolean }
   }
 }

@@ -6,7 +6,7 @@ import { replyError } from '../connection/errors.ts'
 /** A server's host and port, or the path of its socket. */
 export type Address = { readonly host: string; readonly port: number } | { readonly path: string }
 
-/** What a client of a library reports while it is open. */
+/** The events of a client of a library while it is open. */
 export interface ClientEvents {
   /** The connection has ended. It is not opened again. */
   onClose(cause: unknown): void

@@ -2,9 +2,9 @@ import { SluiceError } from '@sluice/core'
 import { type Connections, type Reply, ReplyError } from './connections.ts'
 import { storeError } from './errors.ts'
 
-/** What is checked when a store is opened. */
+/** The requirements that are checked when a store is opened. */
 export interface ServerCheck {
-  /** What the names of the keys begin with that the check writes and deletes. */
+  /** The prefix of the names of the keys that the check writes and deletes. */
   readonly prefix: string
   /** Whether a server that may evict keys is accepted. */
   readonly acceptsEviction: boolean
@@ -102,7 +102,7 @@ async function checkEviction(connections: Connections): Promise<void> {
   try {
     replies = await connections.sendToAll(['INFO', 'memory'])
   } catch (error) {
-    // Who may not read it cannot be asked to prove it: doctor says what to look at.
+    // Without the right to read it there is no proof; doctor says what to look at.
     if (error instanceof ReplyError && error.code === 'NOPERM') return
     throw error
   }

@@ -32,7 +32,7 @@ export interface Progress {
   readonly following: number
 }
 
-/** What a subscriber is called with. */
+/** The listener of a subscription. */
 export interface Subscription {
   /** A message has arrived. */
   onMessage(message: string): void

@@ -18,7 +18,7 @@ interface Meaning {
 
 const busy: Meaning = { code: 'ERR_STORE_BUSY', retryable: true }
 
-/** What the errors mean that a server gives before it has executed anything. */
+/** The meaning of errors that a server gives before it has executed anything. */
 const meanings: Readonly<Record<string, Meaning>> = {
   TRYAGAIN: busy,
   CLUSTERDOWN: busy,

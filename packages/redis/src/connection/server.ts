@@ -30,7 +30,7 @@ export class Server {
   #opened = 0
   /** How often the process was found to have been a replica in between. */
   #demotions = 0
-  /** What the last look found. */
+  /** The state of the server at the last look. */
   #seen: { readonly primary: string; readonly history: string; readonly offset: number } | undefined
 
   /** `name` is its id in a cluster, otherwise ''. */

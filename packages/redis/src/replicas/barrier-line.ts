@@ -12,7 +12,7 @@ interface Waiting {
   reject(error: ConnectionError): void
 }
 
-/** What a barrier has to know of its server. */
+/** The server, as far as a barrier needs it. */
 interface Primary {
   readonly id: string
   readonly runId: string | undefined
@@ -61,7 +61,7 @@ export class BarrierLine {
     }
   }
 
-  /** What the server says of its replicas. */
+  /** The replicas, as the server reports them. */
   async look(): Promise<Replication> {
     const { id, link: commands } = this.#primary
     const link = await this.#lineFor(commands)

@@ -1,6 +1,6 @@
 import { type Reply, ReplyError } from '../connection/connections.ts'
 
-/** What a server says of its replicas. */
+/** The replicas of a server, as it reports them. */
 export interface Replication {
   /** How many are connected. */
   readonly connected: number

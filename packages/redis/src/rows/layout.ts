@@ -17,7 +17,7 @@ const queueParts = [
   'workers',
 ] as const
 
-/** What queues share: the last token and the store's time, and the token buckets. */
+/** The keys that queues share: the last token and the store's time, and the token buckets. */
 const scopeParts = ['scope', 'buckets'] as const
 
 /** Where the keys of a store are. */
@@ -52,7 +52,7 @@ function tagged(name: string): string {
 export class Layout {
   /** The sorted set of the names of all queues, by when they were last seen. */
   readonly registry: string
-  /** A sorted set of one member, whose score is the token above which new queues begin, if they do not share theirs. */
+  /** A sorted set of one member: its score is the token above which new queues with own tokens begin. */
   readonly tokenFloor: string
   /** Whether the last token and the buckets are shared by all queues. */
   readonly isShared: boolean

@@ -70,7 +70,7 @@ async function toStepStart(s: Scene): Promise<void> {
   await s.step(coarse.stepMs - (s.now() % coarse.stepMs))
 }
 
-/** What was recorded since the last record, as the record of one more worker would add it. */
+/** The work since the last record, as one more worker would record it. */
 const some: WorkCounts = { started: 9, done: 5, failed: 3, added: 11, merged: 70, expired: 1 }
 
 function run(at: number, key: string, parts: Partial<FailedRun> = {}): FailedRun {

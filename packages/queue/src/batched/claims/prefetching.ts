@@ -13,7 +13,7 @@ export interface PrefetchLimits {
 }
 
 /**
- * What is claimed ahead of the slots of workers: how much, when, and when it is given back. Only
+ * Claims ahead of the slots of workers: how many keys, when, and when they are given back. Only
  * workers claim ahead, and only while they take keys.
  */
 export class Prefetching {
