@@ -326,6 +326,20 @@ export const foundByTestsOfWorkers: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'a worker stops before a claim in flight is answered',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/claims/prefetching.ts',
+        find: 'await this.#inFlight.answered()',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/batched/prefetching.test.ts',
+      title: 'a worker that stops gives back the keys of a claim in flight, too',
+    },
+  },
+  {
     name: 'close gives the handlers of workers no time',
     edits: [
       {

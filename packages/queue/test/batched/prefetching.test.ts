@@ -1,7 +1,7 @@
 import type { ClaimRequest, Finish } from '@sluice/core'
 import { describe, expect, test } from 'vitest'
 import { createWorker } from '../../src/index.ts'
-import { batchedSetups, late, Scene, SteppedWorker, setups } from '../support/setups.ts'
+import { batchedSetups, late, Scene, SteppedWorker, seen, setups } from '../support/setups.ts'
 
 const keys = ['a', 'b', 'c', 'd', 'e', 'f']
 
@@ -419,5 +419,22 @@ test('a close hands out no key that was claimed ahead, while an addSoon is being
   await scene.quiet()
   await closing
   expect(await getting).toBeUndefined()
+  expect(await held(scene)).toEqual([])
+})
+
+test('a worker that stops gives back the keys of a claim in flight, too', async () => {
+  const scene = new Scene(late)
+  const queue = scene.queue({ prefetch: 3 })
+  const stepped = new SteppedWorker(queue)
+  await scene.quiet()
+  scene.late.hold('claim')
+  await queue.addMany(keys)
+  await scene.quiet()
+  const stopping = seen(stepped.worker.stop())
+  await scene.quiet()
+  expect(stopping.state).toBe('waiting')
+  scene.late.letGo('claim')
+  await scene.quiet()
+  expect(stopping.state).toBe('resolved')
   expect(await held(scene)).toEqual([])
 })

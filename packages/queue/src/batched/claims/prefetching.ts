@@ -1,4 +1,5 @@
 import type { QueueCore } from '../../core/queue-core.ts'
+import { nextTurn } from '../../environment/environment.ts'
 import { giveBack } from '../../held/give-back.ts'
 import type { HeldKey, HeldPolicy } from '../../held/held-key.ts'
 import type { ClaimsInFlight } from './claim-once.ts'
@@ -24,6 +25,8 @@ export class Prefetching {
   readonly #buffer: PrefetchBuffer
   /** A worker has taken a key since keys were last given back unused. */
   #isInUse = false
+  /** Keys that are being given back. */
+  readonly #returning = new Set<Promise<void>>()
 
   constructor(core: QueueCore, inFlight: ClaimsInFlight, nextDue: NextDue) {
     this.#core = core
@@ -36,7 +39,7 @@ export class Prefetching {
       keepMs: () => Math.min(this.#amount.keepMs, leaseMs / 3),
       giveBack: (held) => {
         this.#isInUse = false
-        void giveBack(held)
+        this.#giveBack(held)
       },
     })
   }
@@ -132,16 +135,26 @@ export class Prefetching {
       } else {
         // A key that has crashed is claimed by a slot that is free.
         this.#isInUse = held.crashes === 0 && this.#isInUse
-        void giveBack(held)
+        this.#giveBack(held)
       }
     }
     this.#buffer.push(kept)
   }
 
-  /** Gives back all keys that were claimed ahead. */
+  /** Gives back all keys that were claimed ahead, and those that a claim in flight brings. */
   async release(): Promise<void> {
-    const unused = this.#buffer.takeAll()
+    for (const held of this.#buffer.takeAll()) this.#giveBack(held)
     this.#isInUse = false
-    await Promise.all(unused.map((held) => giveBack(held)))
+    if (this.#inFlight.size > 0) {
+      await this.#inFlight.answered()
+      // Keys without a waiter are given back in the turn in which their claim is answered.
+      await new Promise<void>(nextTurn)
+    }
+    await Promise.all(this.#returning)
+  }
+
+  #giveBack(held: HeldKey<unknown>): void {
+    const returned = giveBack(held).finally(() => this.#returning.delete(returned))
+    this.#returning.add(returned)
   }
 }
