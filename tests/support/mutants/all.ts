@@ -1,7 +1,7 @@
 import { foundByRuns } from './found-by-runs.ts'
 import { foundByTestsOfControllers } from './found-by-tests-of-controllers.ts'
-import { foundByTestsOfOperators } from './found-by-tests-of-operators.ts'
 import { foundByTestsOfInspection } from './found-by-tests-of-inspection.ts'
+import { foundByTestsOfOperators } from './found-by-tests-of-operators.ts'
 import { foundByTestsOfQueues } from './found-by-tests-of-queues.ts'
 import { foundByTestsOfRedis } from './found-by-tests-of-redis.ts'
 import { foundByTestsOfSqlite } from './found-by-tests-of-sqlite.ts'

@@ -101,7 +101,7 @@ export function ensureFile(path: string, wish: FileRequirements): void {
   if (status.size === 0 && wish.ownership === 'ours') {
     throw new SluiceError(
       'ERR_STORE_DAMAGED',
-      `${path} is empty; a queue's file never is. remove it to begin again with no keys`,
+      `${path} is empty, which a file of queues never is; remove it to begin again with no keys`,
     )
   }
 }
