@@ -140,3 +140,20 @@ test('a worker that is not seen any more has vanished, and is said once', async 
   expect(await events()).toContain('worker-gone: h:7, without having stopped')
   expect((await events()).filter((text) => text.startsWith('worker'))).toEqual([])
 })
+
+test('events of a read that failed half-way come with the next one', async () => {
+  const driver = memoryDriver()
+  await using inspection = inspectStore(driver)
+  for (const queue of ['a', 'b']) await inspection.add(queue, { key: 'key' })
+  const source = new StoreEvents(inspection, undefined)
+  await source.next()
+  await inspection.queue('a').pause()
+  const { counts } = driver
+  driver.counts = (queue, ...rest) => {
+    if (queue === 'b') throw new Error('away')
+    return counts.call(driver, queue, ...rest)
+  }
+  await expect(source.next()).rejects.toThrow('away')
+  driver.counts = counts
+  expect((await source.next()).map(({ queue, event }) => `${queue} ${event}`)).toContain('a paused')
+})

@@ -1,45 +1,8 @@
-import { type FakeClock, fakeClock } from '@sluice/core/testing'
 import { describe, expect, test } from 'vitest'
-import { Interrupted } from '../src/index.ts'
-import { cli, type Ended, output } from './cli.ts'
+import { cli, output } from './cli.ts'
 import { workOn } from './queues.ts'
 import { newFile, storeKinds } from './stores.ts'
-
-/** A watching command on a clock that stands still. */
-class Watch {
-  readonly clock: FakeClock = fakeClock()
-  readonly ended: Promise<Ended>
-  readonly #interruption = new AbortController()
-  #out = ''
-
-  constructor(argv: readonly string[], store: string, isTTY = false) {
-    this.ended = cli(argv, {
-      store,
-      isTTY,
-      columns: 120,
-      clock: this.clock,
-      interrupted: this.#interruption.signal,
-      onOut: (text) => {
-        this.#out += text
-      },
-    })
-  }
-
-  /** The output since the last call; waits until the watch is idle. */
-  async next(ms = 0): Promise<string> {
-    if (ms > 0) await this.clock.step(ms)
-    // It sleeps until the clock is stepped.
-    await this.clock.waitForWaiters(1)
-    const out = this.#out
-    this.#out = ''
-    return out
-  }
-
-  async interrupt(): Promise<Ended> {
-    this.#interruption.abort(new Interrupted('SIGINT'))
-    return await this.ended
-  }
-}
+import { Watch } from './watch.ts'
 
 describe.each(storeKinds())('--watch on $kind', ({ fresh }) => {
   test('prints rows again that have changed, and ends with 130 when it is interrupted', async () => {

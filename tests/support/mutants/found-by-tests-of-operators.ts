@@ -105,4 +105,18 @@ export const foundByTestsOfOperators: readonly FoundByTest[] = [
       title: 'an export through a pipe, which ends before the store is open',
     },
   },
+  {
+    name: 'a command that watches ends with the first read that fails',
+    edits: [
+      {
+        file: 'packages/cli/src/rows/repeated-reads.ts',
+        find: 'if (!isTransient(error)) throw error',
+        replace: 'throw error',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/watching-outages.test.ts',
+      title: 'commands that watch say so once, and go on when it is back',
+    },
+  },
 ]

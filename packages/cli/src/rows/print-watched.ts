@@ -3,24 +3,14 @@ import type { Context } from '../context.ts'
 import { safeJson, shown } from '../output/escape.ts'
 import { fieldsOf } from '../output/fields.ts'
 import type { Listing } from '../output/printer.ts'
-import { wait } from '../wait.ts'
-
-/** The default interval of a watch, in milliseconds. */
-const intervalMsDefault = 2_000
-
-/** The minimum interval, in milliseconds, which limits the load on the store. */
-const intervalMsMin = 100
+import type { Table } from '../output/table.ts'
+import { repeatedReads } from './repeated-reads.ts'
 
 /** The options of commands that can watch. */
 export const watchOptions: readonly OptionSpec[] = [
   { flags: '-w, --watch', summary: 'keep watching, and print changes' },
   { flags: '--interval <DURATION>', summary: 'the interval between reads (default: 2s)' },
 ]
-
-/** The interval of a watch, in milliseconds. */
-export function intervalOf({ input }: Context): number {
-  return Math.max(intervalMsMin, input.durationMs('interval') ?? intervalMsDefault)
-}
 
 /** Rows that can be watched. */
 export interface Watched<Row> {
@@ -36,16 +26,14 @@ export interface Watched<Row> {
  */
 export async function printWatched<Row>(context: Context, watched: Watched<Row>): Promise<void> {
   const { input, print, terminal } = context
-  const intervalMs = intervalOf(context)
-  const first = await watched.look()
-  if (!input.flag('watch')) return await print.listing(first)
+  if (!input.flag('watch')) return await print.listing(await watched.look())
   const signal = AbortSignal.any([context.signal, terminal.stdout.closed])
-  const table = print.table(first.columns)
+  let table: Table<Row> | undefined
   let known = new Map<string, string>()
-  let listing = first
-  if (first.rows.length === 0) await print.note(first.none)
-  do {
+  for await (const listing of repeatedReads(context, signal, () => watched.look())) {
     const { rows, name } = listing
+    if (table === undefined && rows.length === 0) await print.note(listing.none)
+    table ??= print.table(listing.columns)
     const now = new Map(rows.map((row) => [name(row), safeJson(watched.asJson(row))]))
     const changed = rows.filter((row) => known.get(name(row)) !== now.get(name(row)))
     const gone = [...known.keys()].filter((each) => !now.has(each))
@@ -61,7 +49,5 @@ export async function printWatched<Row>(context: Context, watched: Watched<Row>)
       for (const each of gone) await print.note(`${shown(each)} is gone`)
     }
     known = now
-    if (!(await wait(terminal.clock, intervalMs, signal))) return
-    listing = await watched.look()
-  } while (!signal.aborted)
+  }
 }

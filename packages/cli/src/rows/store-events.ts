@@ -66,11 +66,18 @@ export class StoreEvents {
   async next(): Promise<readonly StoreEvent[]> {
     const names = this.#queue === undefined ? await this.#store.queues() : [this.#queue]
     const events: StoreEvent[] = []
-    for (const name of names) events.push(...(await this.#nextOf(name)))
+    const looks = new Map<string, Look>()
+    for (const name of names) {
+      const { look, happened } = await this.#nextOf(name)
+      looks.set(name, look)
+      events.push(...happened)
+    }
+    // Only now, so that the events before an error are not lost: the next call returns them.
+    for (const [name, look] of looks) this.#looks.set(name, look)
     return events.sort((a, b) => a.at - b.at || (a.queue < b.queue ? -1 : 1))
   }
 
-  async #nextOf(queue: string): Promise<readonly StoreEvent[]> {
+  async #nextOf(queue: string): Promise<{ look: Look; happened: readonly StoreEvent[] }> {
     const inspect = this.#store.queue(queue)
     const { capabilities } = this.#store
     const [row, list, runs, now] = await Promise.all([
@@ -81,8 +88,8 @@ export class StoreEvents {
     ])
     const before = this.#looks.get(queue)
     const workers = new Map(list.map((worker) => [worker.holder, worker]))
-    this.#looks.set(queue, { row, workers, failed: new Set(runs.map(runOf)) })
-    return [
+    const look: Look = { row, workers, failed: new Set(runs.map(runOf)) }
+    const happened = [
       ...runs
         .filter((run) => before?.failed.has(runOf(run)) !== true)
         .map((run) => failedRun(queue, run)),
@@ -93,6 +100,7 @@ export class StoreEvents {
         ? []
         : [...endsOf(queue, before, workers, now), ...changesOf(before.row, row, now)]),
     ]
+    return { look, happened }
   }
 }
 

@@ -4,10 +4,9 @@ import { oneLine, safeJson, shown } from '../../output/escape.ts'
 import { fieldsOf } from '../../output/fields.ts'
 import { formatInstant } from '../../output/instant.ts'
 import type { Column, Table } from '../../output/table.ts'
-import { intervalOf } from '../../rows/print-watched.ts'
 import { queueNames } from '../../rows/queue-rows.ts'
+import { repeatedReads } from '../../rows/repeated-reads.ts'
 import { type StoreEvent, StoreEvents } from '../../rows/store-events.ts'
-import { wait } from '../../wait.ts'
 
 const columns = (): readonly Column<StoreEvent>[] => [
   { title: 'TIME', text: ({ at }) => formatInstant(at) },
@@ -66,8 +65,9 @@ export const events: CommandSpec = {
     }
     const until = AbortSignal.any([signal, terminal.stdout.closed])
     const table = print.table(columns)
-    do await printSome(context, table, await source.next())
-    while (await wait(terminal.clock, intervalOf(context), until))
+    for await (const some of repeatedReads(context, until, () => source.next())) {
+      await printSome(context, table, some)
+    }
     return undefined
   },
 }

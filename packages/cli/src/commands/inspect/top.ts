@@ -3,11 +3,10 @@ import type { CommandSpec } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { formatSpan } from '../../duration.ts'
 import { formatInstant } from '../../output/instant.ts'
-import { intervalOf } from '../../rows/print-watched.ts'
 import { queueNames, queueRow, urgencyOf } from '../../rows/queue-rows.ts'
+import { intervalOf, repeatedReads } from '../../rows/repeated-reads.ts'
 import { RunRates } from '../../rows/run-rates.ts'
 import { type TopRow, TopScreen, topColumns } from '../../rows/top-screen.ts'
-import { wait } from '../../wait.ts'
 
 const enterScreen = '\u001b[?1049h\u001b[?25l'
 const leaveScreen = '\u001b[?25h\u001b[?1049l'
@@ -57,11 +56,17 @@ async function live(context: Context, store: StoreInspection, label: string): Pr
     else void draw()
   })
   if (stopReading !== undefined) context.defer(stopReading)
-  do {
-    rows = await rowsOf(store, queue, known)
-    title = `${label}   ${formatInstant(await store.now())}   every ${formatSpan(intervalMs)}`
+  const read = async () => ({ at: await store.now(), of: await rowsOf(store, queue, known) })
+  // Standard error is the same terminal, so that the screen has the warning.
+  const warn = async (text: string): Promise<void> => {
+    title = text
     await draw()
-  } while (await wait(terminal.clock, intervalMs, until))
+  }
+  for await (const { at, of } of repeatedReads(context, until, read, warn)) {
+    rows = of
+    title = `${label}   ${formatInstant(at)}   every ${formatSpan(intervalMs)}`
+    await draw()
+  }
 }
 
 export const top: CommandSpec = {

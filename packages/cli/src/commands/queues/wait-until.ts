@@ -1,9 +1,8 @@
 import { type CommandSpec, queueArgument } from '../../command.ts'
 import { shown } from '../../output/escape.ts'
-import { intervalOf } from '../../rows/print-watched.ts'
 import { queueRow } from '../../rows/queue-rows.ts'
+import { repeatedReads } from '../../rows/repeated-reads.ts'
 import { knownQueue } from '../../stores/known-queue.ts'
-import { wait } from '../../wait.ts'
 
 export const waitUntil: CommandSpec = {
   name: 'wait',
@@ -26,14 +25,13 @@ export const waitUntil: CommandSpec = {
   ],
   json: '{ queue, drained: true }',
   async run(context) {
-    const { input, print, signal, terminal } = context
+    const { input, print, signal } = context
     const queue = input.queue()
-    const intervalMs = intervalOf(context)
     const { inspection } = await context.store('existing')
     await knownQueue(context, inspection, queue)
     let said = ''
-    for (;;) {
-      const row = await queueRow(inspection, queue)
+    const reads = repeatedReads(context, signal, () => queueRow(inspection, queue))
+    for await (const row of reads) {
       const { ready, processing, dirty } = row.counts
       const held = processing + dirty
       if (ready + held === 0) break
@@ -41,9 +39,9 @@ export const waitUntil: CommandSpec = {
       if (warning !== undefined && warning !== said) await print.warn(`${shown(queue)} ${warning}`)
       said = warning ?? ''
       await print.progress(`${shown(queue)}: ${ready} ready, ${held} held`)
-      // The signal ends the command; there is nothing to clean up.
-      if (!(await wait(terminal.clock, intervalMs, signal))) return undefined
     }
+    // The signal ends the command; there is nothing to clean up.
+    if (signal.aborted) return undefined
     await print.endProgress()
     if (print.isDocument) await print.document({ queue, drained: true })
     else await print.lines([`${shown(queue)} is drained`])

@@ -1,0 +1,52 @@
+import { SluiceError } from '@sluice/core'
+import type { Context } from '../context.ts'
+import { formatSpan } from '../duration.ts'
+import { oneLine } from '../output/escape.ts'
+import { wait } from '../wait.ts'
+
+/** The default interval of a watch, in milliseconds. */
+const intervalMsDefault = 2_000
+
+/** The minimum interval, in milliseconds, which limits the load on the store. */
+const intervalMsMin = 100
+
+/** The interval of a watch, in milliseconds. */
+export function intervalOf({ input }: Context): number {
+  return Math.max(intervalMsMin, input.durationMs('interval') ?? intervalMsDefault)
+}
+
+/** Whether a read that failed with this error may succeed later. Reads can always be repeated. */
+function isTransient(error: unknown): error is SluiceError {
+  return SluiceError.is(error) && (error.retryable || error.code === 'ERR_UNKNOWN_OUTCOME')
+}
+
+/**
+ * Reads a store at the interval of a watch, until `until` is aborted.
+ *
+ * The first read must succeed: a wrong address must not be tried for ever. Later ones go on through
+ * errors that may pass, such as a restart of the store; `warn` is called with the first of them.
+ */
+export async function* repeatedReads<T>(
+  context: Context,
+  until: AbortSignal,
+  read: () => Promise<T>,
+  warn: (text: string) => Promise<void> = (text) => context.print.warn(text),
+): AsyncGenerator<T, void> {
+  const intervalMs = intervalOf(context)
+  yield await read()
+  let isFailing = false
+  while (await wait(context.terminal.clock, intervalMs, until)) {
+    try {
+      const found = await read()
+      isFailing = false
+      if (until.aborted) return
+      yield found
+    } catch (error) {
+      if (!isTransient(error)) throw error
+      if (isFailing || until.aborted) continue
+      isFailing = true
+      const message = oneLine(context.secrets.redact(error.message))
+      await warn(`${message}; trying again every ${formatSpan(intervalMs)}`)
+    }
+  }
+}
