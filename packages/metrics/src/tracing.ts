@@ -100,6 +100,7 @@ class ChannelTracing implements OpenTelemetryTracing {
   readonly #clock: Clock
   readonly #driver: Driver | undefined
   readonly #showKey: (key: string) => string | undefined
+  readonly #onError: (error: unknown) => void
   readonly #states = new Map<Driver, TracedDriver>()
   readonly #adds = new WeakMap<SluiceEvent, readonly Span[]>()
   readonly #claimsFrom = new WeakMap<SluiceEvent, HrTime>()
@@ -112,6 +113,7 @@ class ChannelTracing implements OpenTelemetryTracing {
     this.#clock = options.clock ?? systemClock
     this.#driver = options.driver
     this.#showKey = options.showKey ?? ((key) => key)
+    this.#onError = options.onError ?? (() => undefined)
     starts.bindStore(this.#current as AsyncLocalStorage<unknown>, (event) =>
       this.#spanFor(event as SluiceEvent),
     )
@@ -122,7 +124,7 @@ class ChannelTracing implements OpenTelemetryTracing {
         failed: (event) => this.#failed(event),
         noticed: (event) => this.#noticed(event),
       },
-      options.onError ?? (() => undefined),
+      this.#onError,
     )
     traceChannel.subscribe(this.#onTraceRequest)
   }
@@ -170,8 +172,14 @@ class ChannelTracing implements OpenTelemetryTracing {
   }
 
   #keyAttributes(key: string): Attributes {
-    const shown = this.#showKey(key)
-    return shown === undefined ? {} : { 'sluice.key': shown }
+    try {
+      const shown = this.#showKey(key)
+      return shown === undefined ? {} : { 'sluice.key': shown }
+    } catch (error) {
+      // One key that cannot be shown must not cost the spans of the others.
+      this.#onError(error)
+      return {}
+    }
   }
 
   /** The span around an event. */

@@ -233,6 +233,27 @@ test('keys are shown as they may be', () => {
   expect(JSON.stringify(spans('add orders')[0]?.attributes)).not.toContain('secret')
 })
 
+test('a key that cannot be shown has spans all the same, and so have those beside it', () => {
+  const errors: unknown[] = []
+  const { queue, spans } = setUp({
+    showKey: (key) => {
+      if (key === 'bad') throw new Error(`cannot show ${key}`)
+      return key
+    },
+    onError: (error) => void errors.push(error),
+  })
+  queue.add('bad')
+  const claims = ['bad', 'good'].map((key, index) => {
+    return { key, token: 100 + index, failures: 0, priority: 0, askedAt: 0, readyAt: 0 }
+  })
+  queue.publish('claim', { limit: 2 }, { claims, leaseEnds: [], now: 0 })
+  for (const { key, token } of claims) queue.done(key, token)
+  expect(spans('add orders')).toHaveLength(1)
+  const shown = spans('process orders').map(({ attributes }) => attributes['sluice.key'])
+  expect(shown).toEqual([undefined, 'good'])
+  expect(errors.map(String)).toEqual(['Error: cannot show bad', 'Error: cannot show bad'])
+})
+
 test('lost, dropped and closed keys end their spans', () => {
   const { queue, spans } = setUp()
   for (const key of ['a', 'b', 'c']) queue.add(key)
