@@ -15,7 +15,7 @@ import { countMatching, findKeys, shownLines } from './views/find-keys.ts'
 import type { KeyDisplay } from './views/key-display.ts'
 import type { KeyHistories } from './views/key-history.ts'
 import { readKeyView } from './views/key-view.ts'
-import type { About } from './wire.ts'
+import type { About, ActionRequest } from './wire.ts'
 
 /** The parts that the routes use. */
 export interface RouteParts {
@@ -155,7 +155,7 @@ function viewRoutes({ settings, store, display, histories, live }: RouteParts): 
       for: 'readers',
       async answer({ query }) {
         const { queue, keys, cursor, limit } = query
-        const found = await findKeys(store.queue(queue), keys, cursor, limit)
+        const found = await findKeys({ store, display, queue }, keys, cursor, limit)
         const at = await store.now()
         return json(shownLines(display, queue, at, found, query.includes('items')))
       },
@@ -181,10 +181,19 @@ function viewRoutes({ settings, store, display, histories, live }: RouteParts): 
       path: '/api/matching',
       for: 'readers',
       async answer({ query }) {
-        return json(await countMatching(store.queue(query.queue), query.keys, query.cursor))
+        const { queue, keys, cursor } = query
+        return json(await countMatching({ store, display, queue }, keys, cursor))
       },
     },
   ]
+}
+
+/** Throws if keys are selected by a code that `redactError` changes, whether there are any or not. */
+function refuseHiddenCode(display: KeyDisplay, { queue, all }: ActionRequest): void {
+  const code = all?.errorCode
+  if (code === undefined) return
+  if (display.code({ name: 'Error', code, message: '' }, { queue, key: '' }) === code) return
+  throw badInput('keys cannot be selected by this errorCode: redactError changes it')
 }
 
 /** The queue that a stream is about; none if it is about every queue. */
@@ -193,7 +202,7 @@ function queueOf(about: About, query: Query): string | undefined {
   return about === 'failures' ? query.queueIfAny : query.queue
 }
 
-function liveRoutes({ store, visitors, live, audits }: RouteParts): Route[] {
+function liveRoutes({ store, visitors, display, live, audits }: RouteParts): Route[] {
   const { durable, shared } = store.capabilities
   return [
     {
@@ -236,6 +245,7 @@ function liveRoutes({ store, visitors, live, audits }: RouteParts): Route[] {
       for: 'actors',
       async answer({ request, visitor }) {
         const action = actionRequest(await jsonBody(request), !durable && !shared)
+        refuseHiddenCode(display, action)
         const who = visitor?.who ?? 'anonymous'
         return json(await audits.audited(who, action, () => act(store, action)))
       },

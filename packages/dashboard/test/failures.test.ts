@@ -128,6 +128,23 @@ describe('the failures of a store', () => {
     expect(JSON.stringify(groups)).not.toMatch(/ECONNREFUSED"|no ECONN|no Type/)
   })
 
+  test('are not found by a code that redaction has changed, so that no guess is confirmed', async () => {
+    const site = await failed({
+      redactError: (error) =>
+        error.code === 'ECONNREFUSED' ? { ...error, code: 'HIDDEN' } : error,
+    })
+    for (const [errorCode, count] of Object.entries({ ECONNREFUSED: 0, HIDDEN: 0, TypeError: 2 })) {
+      const query = { queue: 'orders', errorCode }
+      const { body } = await site.ask<KeyLines>(withQuery('/api/keys', query))
+      expect(body.keys, errorCode).toHaveLength(count)
+      expect((await site.ask(withQuery('/api/matching', query))).body).toMatchObject({ count })
+    }
+    const parked = (errorCode: string) =>
+      site.act({ queue: 'orders', action: 'park', all: { errorCode }, expected: 2 })
+    expect((await parked('ECONNREFUSED')).status).toBe(400)
+    expect((await parked('TypeError')).body).toMatchObject({ changed: 2 })
+  })
+
   test('are a stream, which says that a run failed with the next heartbeat', async () => {
     const site = await failed()
     const events = new EventReader(await site.send('/api/stream?about=failures'))

@@ -119,4 +119,46 @@ export const foundByTestsOfOperators: readonly FoundByTest[] = [
       title: 'commands that watch say so once, and go on when it is back',
     },
   },
+  {
+    name: 'a code that redactError hides is confirmed to a visitor who guesses it',
+    edits: [
+      {
+        file: 'packages/dashboard/src/views/find-keys.ts',
+        find: 'return display.code(lastError, { queue, key }) === errorCode',
+        replace: 'return display !== undefined && queue !== key',
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/failures.test.ts',
+      title: 'are not found by a code that redaction has changed, so that no guess is confirmed',
+    },
+  },
+  {
+    name: 'a code that redactError hides selects keys for actions',
+    edits: [
+      {
+        file: 'packages/dashboard/src/routes.ts',
+        find: 'if (code === undefined) return',
+        replace: 'if (code !== null) return',
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/failures.test.ts',
+      title: 'are not found by a code that redaction has changed, so that no guess is confirmed',
+    },
+  },
+  {
+    name: 'a key that cannot be shown costs the spans of the keys claimed with it',
+    edits: [
+      {
+        file: 'packages/metrics/src/tracing.ts',
+        find: 'this.#onError(error)\n      return {}',
+        replace: 'throw error',
+      },
+    ],
+    finder: {
+      file: 'packages/metrics/test/tracing.test.ts',
+      title: 'a key that cannot be shown has spans all the same, and so have those beside it',
+    },
+  },
 ]

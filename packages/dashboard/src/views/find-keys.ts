@@ -1,4 +1,4 @@
-import type { Inspect, KeyInfo, KeyPage, KeyStateWord, QueueCounts } from 'sluice'
+import type { Inspect, KeyInfo, KeyPage, KeyStateWord, QueueCounts, StoreInspection } from 'sluice'
 import type { KeyLine, KeyLines, KeyQuery, Matching } from '../wire.ts'
 import type { KeyDisplay } from './key-display.ts'
 import { yieldToEventLoop } from './yield-to-event-loop.ts'
@@ -18,11 +18,22 @@ const matchingMax = 10_000
 /** The maximum number of keys that are read for one answer with that count. */
 const matchingReadMax = 20_000
 
-function matches({ failures, lastError }: KeyInfo, query: KeyQuery): boolean {
+/** Where keys are searched, and what visitors may see of them. */
+export interface Searched {
+  readonly store: StoreInspection
+  readonly display: KeyDisplay
+  readonly queue: string
+}
+
+function matches(info: KeyInfo, query: KeyQuery, { display, queue }: Searched): boolean {
+  const { key, failures, lastError } = info
   const { failuresMin = 0, errorCode } = query
   if (failures < failuresMin) return false
+  if (errorCode === undefined) return true
   // The name of an error stands for a missing code.
-  return errorCode === undefined || (lastError?.code ?? lastError?.name) === errorCode
+  if (lastError === undefined || (lastError.code ?? lastError.name) !== errorCode) return false
+  // Finding a code that is hidden would confirm a guess of it.
+  return display.code(lastError, { queue, key }) === errorCode
 }
 
 /** Whether the store applies the whole filter, so that every listed key matches. */
@@ -46,11 +57,12 @@ function listOf(
 
 /** A page of the keys that match a query. If matches are rare, a short page need not be the last. */
 export async function findKeys(
-  inspect: Inspect,
+  searched: Searched,
   query: KeyQuery,
   from: string | undefined,
   limit: number,
 ): Promise<{ keys: readonly KeyInfo[]; cursor?: string; lookedAt: number }> {
+  const inspect = searched.store.queue(searched.queue)
   const keys: KeyInfo[] = []
   let cursor = from
   let lookedAt = 0
@@ -60,7 +72,7 @@ export async function findKeys(
     lookedAt += page.keys.length
     cursor = page.cursor
     for (const info of page.keys) {
-      if (!matches(info, query)) continue
+      if (!matches(info, query, searched)) continue
       keys.push(info)
       if (keys.length < limit) continue
       const hasMore = cursor !== undefined || info !== page.keys.at(-1)
@@ -75,17 +87,18 @@ export async function findKeys(
 
 /** Counts the keys that match a query, up to a cap; a bounded number of keys is read at a time. */
 export async function countMatching(
-  inspect: Inspect,
+  searched: Searched,
   query: KeyQuery,
   from: string | undefined,
 ): Promise<Matching> {
+  const inspect = searched.store.queue(searched.queue)
   let count = 0
   let lookedAt = 0
   let read = 0
   let cursor = from
   do {
     const page = await listOf(inspect, query, cursor, listMax)
-    for (const info of page.keys) if (matches(info, query)) count += 1
+    for (const info of page.keys) if (matches(info, query, searched)) count += 1
     lookedAt += page.keys.length
     if (count > matchingMax) return { count: matchingMax, capped: true, lookedAt }
     // A page that is not full means that the store itself has read many keys.

@@ -40,6 +40,12 @@ export class KeyDisplay {
     }
   }
 
+  /** The code of an error as visitors may see it; its name stands for a missing code. */
+  code(error: LastError, about: AboutKey): string {
+    const { code, name } = this.error(error, about)
+    return code ?? name
+  }
+
   /** An error as visitors may see it. */
   error(error: LastError, about: AboutKey): LastError {
     const { redactError } = this.#hooks
