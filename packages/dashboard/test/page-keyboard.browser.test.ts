@@ -121,6 +121,24 @@ describe.skipIf(!hasChromium)('the keyboard', { timeout: 240_000 }, () => {
     await visit.end()
   })
 
+  it('keeps the focus and the selected keys when another range is chosen', async () => {
+    const visit = await setUp()
+    const { keyboard } = visit.page
+    await visit.go({ at: 'queue', queue: 'alpha', keys: {}, cursors: [] })
+    await visit.until(() => visit.count('.key-grid tbody .row'), 3)
+    await keyboard.press('j')
+    await keyboard.press('x')
+    await visit.reads('.bulk-what', /^1 selected/)
+    for (const name of ['1 h', '24 h', '5 min']) {
+      await visit.page.getByRole('button', { name, exact: true }).focus()
+      await keyboard.press('Enter')
+      await visit.reads('.chart-axis', `${name} ago`)
+      expect(await visit.page.evaluate(() => document.activeElement?.textContent)).toBe(name)
+      await visit.reads('.bulk-what', /^1 selected/)
+    }
+    await visit.end()
+  })
+
   it('ignores shortcuts behind a dialog from the moment the dialog opens', async () => {
     const visit = await setUp()
     await visit.page.evaluate(() => {

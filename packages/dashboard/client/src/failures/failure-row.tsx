@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
-import type { FailureGroup } from '../../../src/wire.ts'
+import type { FailureGroup, HistoryRange } from '../../../src/wire.ts'
 import { AllDialog, type BulkAction, bulkActions, bulkLabels } from '../keys/bulk-bar.tsx'
 import { mayAct } from '../live/act.ts'
 import { goTo, replaceLocation } from '../location/current-location.ts'
@@ -110,9 +110,12 @@ function Details({ group }: { readonly group: FailureGroup }): JSX.Element {
 export function FailureRow({
   group,
   location,
+  range,
 }: {
   readonly group: FailureGroup
   readonly location: FailuresLocation
+  /** That of the groups; the one that the location names may not have arrived. */
+  readonly range: HistoryRange
 }): JSX.Element {
   const { queue, code, failed, perStep, lastAt, keys, runs } = group
   const isOpen = location.code === code
@@ -150,7 +153,7 @@ export function FailureRow({
         <span class="failure-message">
           {runs[0] !== undefined && <Visible text={runs[0].message} lengthMax={300} />}
         </span>
-        <FailureBars perStep={perStep} range={location.range ?? '5m'} />
+        <FailureBars perStep={perStep} range={range} />
         <dl class="failure-figures">
           <div>
             <dt>failed runs</dt>

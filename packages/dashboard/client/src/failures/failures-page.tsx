@@ -25,7 +25,7 @@ export function FailuresPage({ location }: { readonly location: FailuresLocation
     groups,
     (group) => JSON.stringify([group.queue, group.code]),
     hold.isHeld,
-    `${queue} ${location.range}`,
+    `${queue} ${view?.range}`,
   )
   if (view === undefined) return <p class="waiting">Loading the failures …</p>
   const failed = groups.reduce((sum, group) => sum + group.failed, 0)
@@ -72,7 +72,7 @@ export function FailuresPage({ location }: { readonly location: FailuresLocation
       ) : (
         <ol class="failure-rows" aria-label="Failures by code" {...hold.on}>
           {rows.map(({ id, row }) => (
-            <FailureRow key={id} group={row} location={location} />
+            <FailureRow key={id} group={row} location={location} range={view.range} />
           ))}
         </ol>
       )}

@@ -52,9 +52,22 @@ function subjectOf(at: PageLocation): string {
 /** The subject of the location's stream, which does not depend on filters and pages. */
 const subject = computed(() => subjectOf(currentLocation.value))
 
-/** The view of the current location. */
+function withoutRange(about: string): string {
+  return about.replace(/&range=\w+$/, '')
+}
+
+/**
+ * The view of the current location. Until that of another range arrives, the one before stays: a
+ * screen that is replaced would lose the focus, the selected keys and what is opened.
+ */
 export function useView<A extends About>(_about: A): Views[A] | undefined {
-  return known.value.get(subject.value) as Views[A] | undefined
+  const about = subject.value
+  let found = known.value.get(about)
+  if (found === undefined) {
+    const place = withoutRange(about)
+    for (const [other, view] of known.value) if (withoutRange(other) === place) found = view
+  }
+  return found as Views[A] | undefined
 }
 
 function keep(about: string, view: Views[About]): void {
