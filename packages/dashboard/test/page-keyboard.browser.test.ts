@@ -139,6 +139,44 @@ describe.skipIf(!hasChromium)('the keyboard', { timeout: 240_000 }, () => {
     await visit.end()
   })
 
+  it('turns pages one at a time, with the list in sight and the focus on the button', async () => {
+    const driver = stores.sqlite()
+    const keys = Array.from({ length: 350 }, (_, index) => `k${1_000 + index}`)
+    await stores.queue(driver, 'long').addMany(keys)
+    const served = await serve({ driver })
+    stores.closing(() => served.stop())
+    const visit = await Visit.begin(browser, served)
+    await visit.go({ at: 'queue', queue: 'long', keys: {}, cursors: [] })
+    await visit.until(() => visit.count('.key-grid tbody .row'), 100)
+    let answer = (): void => {}
+    const held = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    await visit.page.route(/api\/keys\?.*cursor=/, async (route) => {
+      await held
+      await route.continue()
+    })
+    const next = visit.page.getByRole('button', { name: 'Next page' })
+    await next.focus()
+    const scrolled = () => visit.page.evaluate(() => scrollY)
+    const before = await scrolled()
+    expect(before).toBeGreaterThan(0)
+    await next.press('Enter')
+    await visit.reads('.pages', 'page 2, from about 101')
+    await next.press('Enter')
+    answer()
+    await visit.until(
+      () => visit.page.locator('.key-grid tbody .row').first().getAttribute('data-row'),
+      'k1100',
+    )
+    await visit.reads('.pages', 'page 2, from about 101')
+    expect(await scrolled()).toBe(before)
+    expect(await next.evaluate((button) => button === document.activeElement)).toBe(true)
+    await visit.page.goBack()
+    await visit.reads('.pages', '100 shown')
+    await visit.end()
+  })
+
   it('ignores shortcuts behind a dialog from the moment the dialog opens', async () => {
     const visit = await setUp()
     await visit.page.evaluate(() => {

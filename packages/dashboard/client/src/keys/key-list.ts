@@ -11,6 +11,8 @@ export interface KeyList {
   readonly trouble: string | undefined
   /** The query that `lines` answers, to tell whether rows are the same as before. */
   readonly asked: string
+  /** Whether `lines` answers the query of the location, and not that of the one before. */
+  readonly isCurrent: boolean
   /** Set if not all keys have been searched that may match: the search continues on its own. */
   readonly search?: {
     readonly lookedAt: number
@@ -54,7 +56,7 @@ function queryOf({ queue, keys, cursors }: QueueLocation): string {
  */
 export function useKeyList(location: QueueLocation): KeyList {
   const query = queryOf(location)
-  const list = useSignal<KeyList>({
+  const list = useSignal<Omit<KeyList, 'isCurrent'>>({
     lines: known.get(query),
     trouble: undefined,
     asked: query,
@@ -157,5 +159,5 @@ export function useKeyList(location: QueueLocation): KeyList {
     if (isChanged || (isDue && !isPaused.peek())) void read()
   }, [heard])
 
-  return list.value
+  return { ...list.value, isCurrent: list.value.asked === query }
 }

@@ -33,7 +33,8 @@ interface Selected {
 function Pages({ location, list }: { location: QueueLocation; list: KeyList }): JSX.Element {
   const { cursors } = location
   const { lines } = list
-  const next = lines?.cursor
+  // A second click before the next page has arrived must not skip one.
+  const next = list.isCurrent ? lines?.cursor : undefined
   const shown = lines?.keys.length ?? 0
   const first = cursors.length * pageSize + 1
   return (
@@ -42,7 +43,7 @@ function Pages({ location, list }: { location: QueueLocation; list: KeyList }): 
         {shown === 0
           ? 'no keys'
           : cursors.length === 0
-            ? `${shown} shown${next === undefined ? ', all keys' : ''}`
+            ? `${shown} shown${lines?.cursor === undefined ? ', all keys' : ''}`
             : `page ${cursors.length + 1}, from about ${first}`}
       </span>
       <button

@@ -33,13 +33,21 @@ function comeBack(spot: ScrollState | null): void {
   })
 }
 
+/** Whether two locations are pages of one list, or filters of it. */
+function isSameList(a: PageLocation, b: PageLocation): boolean {
+  return a.at === 'queue' && b.at === 'queue' && a.queue === b.queue
+}
+
 /** Navigates; Back returns to the location before. */
 export function goTo(next: PageLocation): void {
   const hash = hashOf(next)
   if (hash === location.hash) return
   leave()
   history.pushState(null, '', hash)
+  const before = currentLocation.peek()
   currentLocation.value = next
+  // The list stays in sight, and the focus on the button that turns its pages.
+  if (isSameList(before, next)) return
   scrollTo(0, 0)
   document.getElementById('content')?.focus({ preventScroll: true })
 }
