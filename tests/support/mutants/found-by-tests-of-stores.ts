@@ -186,6 +186,20 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'doctor does not see that keys are hidden from the role',
+    edits: [
+      {
+        file: 'packages/postgres/src/schema/doctor.ts',
+        find: "level: secured === undefined ? 'ok' : 'warning',",
+        replace: "level: 'ok',",
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/schema/doctor.test.ts',
+      title: 'row level security that hides keys from the role is a warning',
+    },
+  },
+  {
     name: 'a statement is sent over a listening connection that is busy',
     edits: [
       {

@@ -1,4 +1,5 @@
--- How many rows of the table of keys are dead, and which indexes a renewed lease would write to.
+-- How many rows of the table of keys are dead, which indexes a renewed lease would write to, and the tables of
+-- which policies may hide rows from this role.
 -- $1 schema.
 select s.n_live_tup::float8 as live, s.n_dead_tup::float8 as dead, s.n_tup_upd::float8 as updates,
   s.n_tup_hot_upd::float8 as hot,
@@ -11,5 +12,9 @@ select s.n_live_tup::float8 as live, s.n_dead_tup::float8 as dead, s.n_tup_upd::
       and d.refobjid = s.relid and d.refobjsubid = a.attnum
       and d.classid = 'pg_catalog.pg_class'::regclass
     join pg_catalog.pg_class i on i.oid = d.objid and i.relkind = 'i'
-    where a.attrelid = s.relid and a.attname = 'lease_until') as lease_indexes
+    where a.attrelid = s.relid and a.attname = 'lease_until') as lease_indexes,
+  (select string_agg(t.relname, ', ' order by t.relname)
+    from pg_catalog.pg_class t
+    where t.relnamespace = $1::text::regnamespace and t.relkind = 'r'
+      and pg_catalog.row_security_active(t.oid)) as secured_tables
 from pg_catalog.pg_stat_all_tables s where s.schemaname = $1::text and s.relname = 'keys'

@@ -100,7 +100,7 @@ function meaningOf(error: unknown, progress: Progress): Meaning {
 function adviceFor(state: string | undefined): string {
   switch (state) {
     case '42501':
-      return '; grant this role what rolesSql() lists'
+      return '; grant this role what rolesSql() lists, and do not apply row level security to it'
     case '3F000':
     case '42P01':
     case '42883':

@@ -19,6 +19,7 @@ export interface Finding {
   readonly check:
     | 'schema'
     | 'horizon'
+    | 'row-security'
     | 'table'
     | 'hot'
     | 'autovacuum'
@@ -134,10 +135,20 @@ function tableFindings(row: Row | undefined): readonly Finding[] {
   const hot = number(row['hot'])
   const share = updates === 0 ? 1 : hot / updates
   const leaseIndexes = text(row['lease_indexes'])
+  const secured = text(row['secured_tables'])
   const vacuumed = instant(row['vacuumed'])
   const isBloated = dead > deadMax && dead > 2 * live
   const isOn = row['autovacuum'] === 'on'
   return [
+    {
+      check: 'row-security',
+      level: secured === undefined ? 'ok' : 'warning',
+      summary:
+        secured === undefined
+          ? 'no row level security applies to this role'
+          : `row level security applies to this role on ${secured}: keys that no policy allows are hidden from it, so that workers claim nothing and lose what they hold; disable it, or give the role BYPASSRLS`,
+      facts: { tables: secured ?? '' },
+    },
     {
       check: 'table',
       level: isBloated ? 'warning' : 'ok',

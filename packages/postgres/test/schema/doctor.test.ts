@@ -1,8 +1,8 @@
 import pg from 'pg'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { doctor, type Finding, postgresDriver } from '../../src/index.ts'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { doctor, type Finding, postgresDriver, rolesSql } from '../../src/index.ts'
 import { installed } from '../support/installed.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { sql, startServer, type TestServer } from '../support/server.ts'
 
 // A server on a busy machine takes its time.
 vi.setConfig({ testTimeout: 30_000 })
@@ -17,8 +17,10 @@ afterAll(async () => {
   await server.stop()
 })
 
-async function examined(schema: string): Promise<Record<string, Finding>> {
-  const findings = await doctor({ connectionString: server.url, schema, onWarning() {} })
+async function examined(schema: string, user?: string): Promise<Record<string, Finding>> {
+  const url = new URL(server.url)
+  if (user !== undefined) url.username = user
+  const findings = await doctor({ connectionString: url.href, schema, onWarning() {} })
   return Object.fromEntries(findings.map((finding) => [finding.check, finding]))
 }
 
@@ -28,7 +30,8 @@ test('a store that is well is said to be', async () => {
   const findings = await examined('well')
   expect(Object.values(findings).filter(({ level }) => level !== 'ok')).toEqual([])
   expect(Object.keys(findings)).toEqual([
-    ...['schema', 'horizon', 'table', 'hot', 'autovacuum', 'listen', 'clock', 'leases', 'workers'],
+    ...['schema', 'horizon', 'row-security', 'table', 'hot', 'autovacuum', 'listen', 'clock'],
+    ...['leases', 'workers'],
   ])
   expect(findings['listen']?.facts).toEqual({ works: true })
   await driver.close()
@@ -65,6 +68,25 @@ test('an expired lease and workers that disagree are warnings; the oldest snapsh
   expect(findings['horizon']).toMatchObject({ level: 'ok', facts: { kind: 'session' } })
   await client.end()
   await driver.close()
+})
+
+test('row level security that hides keys from the role is a warning', async () => {
+  const schema = 'hidden'
+  const driver = postgresDriver({ connectionString: server.url, schema })
+  await driver.open({})
+  onTestFinished(() => driver.close())
+  const roles = { schema, owner: 'hidden_owner', runtime: 'hidden_app', readOnly: 'hidden_reader' }
+  await sql(
+    server.url,
+    "create role hidden_app login password 'secret'; create role hidden_owner; create role hidden_reader",
+    rolesSql(roles),
+    'alter table hidden.keys enable row level security',
+  )
+  expect((await examined(schema))['row-security']?.level).toBe('ok')
+  expect((await examined(schema, 'hidden_app'))['row-security']).toMatchObject({
+    level: 'warning',
+    facts: { tables: 'keys' },
+  })
 })
 
 test('only an index that renewals write to is a warning, however many updates claims make', async () => {
