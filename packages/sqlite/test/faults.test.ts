@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { SluiceError } from '@sluice/core'
-import { sqliteDriver } from '@sluice/sqlite'
+import { examineStore, sqliteDriver } from '@sluice/sqlite'
 import { describe, test } from 'vitest'
 import { FaultyLibrary, sqliteError } from './faulty-library.ts'
 import { scratchFile } from './scratch.ts'
@@ -272,6 +272,28 @@ for (const suffix of ['', '-shm']) {
     await driver.close()
   })
 }
+
+test('a backup that was moved in place of the file is not opened with the log of the former file', async () => {
+  const file = scratchFile()
+  const { driver, library } = storeOn(file)
+  await driver.open({})
+  const add = async (key: string) => await driver.add('q', [ask(key)], askOptions)
+  await add('before')
+  const other = library.open(file)
+  other.exec(`vacuum into '${file}.backup'`)
+  other.close()
+  await add('later')
+  renameSync(`${file}.backup`, file)
+  await assert.rejects(() => add('after'), withCode('ERR_UNKNOWN_OUTCOME'))
+  await assert.rejects(() => add('after'), withCode('ERR_STORE', true))
+  for (const suffix of ['-wal', '-shm']) rmSync(`${file}${suffix}`)
+  await add('after')
+  const { rows } = await driver.list('q', { limit: 10 })
+  assert.deepEqual(rows.map(({ key }) => key).sort(), ['after', 'before'])
+  await driver.close()
+  const { findings } = await examineStore({ file })
+  assert.deepEqual(findings, [])
+})
 
 test('an add whose file cannot be reached any more is not said to have changed nothing', async () => {
   const file = scratchFile()

@@ -3,6 +3,20 @@ import type { FoundByTest } from './source-mutant.ts'
 /** Defects of the driver for SQLite, and the tests that find them. */
 export const foundByTestsOfSqlite: readonly FoundByTest[] = [
   {
+    name: 'a backup in place of the file is opened with the log of the former file',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection/database-source.ts',
+        find: 'if (size > 0 && isOther && birthtimeMs === this.#logBornAt) {',
+        replace: 'if (size < 0 && isOther && birthtimeMs === this.#logBornAt) {',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/faults.test.ts',
+      title: 'a backup that was moved in place of the file',
+    },
+  },
+  {
     name: 'a transaction on another copy of SQLite is accepted',
     edits: [
       {
@@ -227,8 +241,8 @@ export const foundByTestsOfSqlite: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/sqlite/src/connection/database-source.ts',
-        find: 'if (!mustBeAlone && hasLostLocks(file)) recoverAlone(library, file)\n',
-        replace: '',
+        find: 'if (!mustBeAlone && size > 0 &&',
+        replace: 'if (!mustBeAlone && size < 0 &&',
       },
     ],
     finder: {

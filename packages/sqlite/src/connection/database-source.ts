@@ -12,7 +12,7 @@ import { applyPragmas, busyMs, type Durability } from './durability.ts'
 import { errorKindOf } from './errors.ts'
 import { networkFilesystemOf } from './network-filesystem.ts'
 import { prepareStatements, type Statements } from './statements.ts'
-import { ensureFile, statusOf } from './store-file.ts'
+import { ensureFile, fileError, statusOf } from './store-file.ts'
 
 /** Opens and closes the connection to a store. */
 export interface DatabaseSource {
@@ -50,7 +50,11 @@ export class FileSource implements DatabaseSource {
   readonly #networkOf: (directory: string) => string | undefined
   /** Device and number of the file that was opened, and the number of the file of its locks. */
   #identity: string | undefined
-  #version: string | undefined
+  /**
+   * When the log of that file was created, if that is known; the number of a file that was removed may be
+   * given to another.
+   */
+  #logBornAt = -1
 
   constructor(settings: FileSettings, networkOf: typeof networkFilesystemOf = networkFilesystemOf) {
     this.settings = settings
@@ -66,19 +70,31 @@ export class FileSource implements DatabaseSource {
     // A file that has existed must not be replaced by an empty one.
     const mustExist = this.settings.mustExist || this.#identity !== undefined
     ensureFile(file, { ...this.settings, mustExist, now, networkOf: this.#networkOf })
-    this.#version ??= versionOf(library)
-    const version = this.#version
+    const version = versionOf(library)
+    const { size = 0, birthtimeMs } = statusOf(`${file}-wal`) ?? {}
+    const isOther = !this.#identity?.startsWith(inodeOf(file))
+    if (size > 0 && isOther && birthtimeMs === this.#logBornAt) {
+      // SQLite would apply it, and damage a backup that was moved here.
+      throw fileError(`${file} was replaced, but not its log; remove ${file}-wal and -shm`)
+    }
     const mustBeAlone = !isSafeVersion(version)
-    if (!mustBeAlone && hasLostLocks(file)) recoverAlone(library, file)
+    // The last connection that closes removes the file of the locks first, and the log while it still has the
+    // database for itself.
+    if (!mustBeAlone && size > 0 && !statusOf(`${file}-shm`)) recoverAlone(library, file)
     const database = library.open(file)
     try {
-      if (mustBeAlone) this.#lockExclusively(database, version)
+      if (mustBeAlone) {
+        // This version of SQLite must not share a file.
+        if (ownership === 'guest') throw unsafeVersionError(version)
+        database.exec('pragma locking_mode = exclusive')
+      }
       applyPragmas(database, durability)
       // Some versions take the lock with the first write only.
       if (mustBeAlone) database.exec('begin exclusive; commit')
       ensureSchema(database, file, { ownership, migrate, now })
       const statements = prepareStatements(database)
       this.#identity = this.#identityNow()
+      this.#logBornAt = statusOf(`${file}-wal`)?.birthtimeMs || -1
       return statements
     } catch (error) {
       database.close()
@@ -87,12 +103,6 @@ export class FileSource implements DatabaseSource {
       if (mustBeAlone && errorKindOf(error) === 'busy') throw notAloneError(file, version, error)
       throw error
     }
-  }
-
-  /** Locks the file for this connection, because this version of SQLite must not share one. */
-  #lockExclusively(database: SqliteDatabase, version: string): void {
-    if (this.settings.ownership === 'guest') throw unsafeVersionError(version)
-    database.exec('pragma locking_mode = exclusive')
   }
 
   close(statements: Statements): void {
@@ -117,22 +127,17 @@ export class FileSource implements DatabaseSource {
     return false
   }
 
-  #identityNow(): string | undefined {
+  #identityNow(): string {
     const { file } = this.settings
-    const status = statusOf(file)
-    if (status === undefined) return undefined
     // SQLite keeps that file until the last connection closes. Whatever removes it, such as a cleaner of
     // temporary files, lets the next process make another one: two would write at once.
-    return `${status.dev}:${status.ino}:${statusOf(`${file}-shm`)?.ino}`
+    return `${inodeOf(file)}${statusOf(`${file}-shm`)?.ino}`
   }
 }
 
-/**
- * Whether there is a log without the file of the locks. The last connection that closes removes that file
- * first, and the log while it still has the database for itself.
- */
-function hasLostLocks(file: string): boolean {
-  return statusOf(`${file}-shm`) === undefined && (statusOf(`${file}-wal`)?.size ?? 0) > 0
+function inodeOf(path: string): string {
+  const status = statusOf(path)
+  return `${status?.dev}:${status?.ino}:`
 }
 
 /**
@@ -148,7 +153,7 @@ function recoverAlone(library: Library, file: string): void {
     if (errorKindOf(error) !== 'busy') throw error
     throw new SluiceError(
       'ERR_STORE_BUSY',
-      `${file} is in use by a connection whose -shm was removed, or that needs none; close that first`,
+      `${file} is in use by a connection whose -shm was removed, or that needs none; close it`,
       { cause: error, retryable: true },
     )
   } finally {

@@ -78,7 +78,7 @@ export function storeError(error: unknown, stage: Stage, file: string): SluiceEr
       if (stage === 'commit') {
         return new SluiceError(
           'ERR_UNKNOWN_OUTCOME',
-          `${file} could not be written to while committing; whether it took effect is open`,
+          `${file} could not be written to; the outcome of the last commit is unknown`,
           { cause: error },
         )
       }

@@ -22,9 +22,11 @@ function codeOf(error: unknown): unknown {
   return (error as { readonly code?: unknown }).code
 }
 
-function fileError(message: string, cause?: unknown): SluiceError {
+/** An error of the file or its directory. */
+export function fileError(message: string, cause?: unknown, isFull = false): SluiceError {
+  const text = isFull ? `${message}: the disk is full` : message
   // A directory or a mount can be fixed while the program runs.
-  return new SluiceError('ERR_STORE', message, { cause, retryable: true })
+  return new SluiceError(isFull ? 'ERR_STORE_FULL' : 'ERR_STORE', text, { cause, retryable: true })
 }
 
 /** Where a link leads; `undefined` if there is none. */
@@ -95,13 +97,13 @@ export function ensureFile(path: string, wish: FileRequirements): void {
     createFile(path, wish)
   }
   const status = statusOf(path)
-  if (status === undefined) throw fileError(`${path} was removed while it was opened`)
-  if (!status.isFile()) throw new SluiceError('ERR_STORE', `${path} is not a file`)
+  // Or it was removed again.
+  if (!status?.isFile()) throw fileError(`${path} is not a file`)
   // A database of the program may be one that it has just created.
   if (status.size === 0 && wish.ownership === 'ours') {
     throw new SluiceError(
       'ERR_STORE_DAMAGED',
-      `${path} is empty, which a file of queues never is; remove it to begin again with no keys`,
+      `${path} is empty, which a file of queues never is; remove it to begin again`,
     )
   }
 }
@@ -130,16 +132,9 @@ function createFile(path: string, { library, now }: FileRequirements): void {
     }
     putInPlace(draft, path)
   } catch (error) {
-    const code = codeOf(error)
-    if (typeof code === 'string' && code.startsWith('E') && !code.startsWith('ERR_')) {
-      throw code === 'ENOSPC' || code === 'EDQUOT'
-        ? new SluiceError('ERR_STORE_FULL', `cannot create ${path}: the disk is full`, {
-            cause: error,
-            retryable: true,
-          })
-        : fileError(`cannot create ${path}`, error)
-    }
-    throw error
+    const code = String(codeOf(error))
+    if (!/^E(?!RR_)/.test(code)) throw error
+    throw fileError(`cannot create ${path}`, error, /NOSPC|DQUOT/.test(code))
   } finally {
     for (const suffix of ['', '-wal', '-shm', '-journal']) removeIfThere(`${draft}${suffix}`)
   }

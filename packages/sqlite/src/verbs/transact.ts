@@ -81,8 +81,8 @@ function checkTarget(target: TransactTarget, database: SqliteDatabase): void {
   throw new SluiceError(
     'ERR_STORE',
     `the transaction is on a connection of ${difference}, and the driver has ${file} open with ` +
-      `${target.library.name}: two copies of SQLite in one process drop each other's locks, and ` +
-      'acknowledged writes are lost. Open both with the same one',
+      `${target.library.name}: two copies of SQLite in one process drop each other's locks; open both ` +
+      'with the same one',
   )
 }
 
@@ -103,8 +103,7 @@ function asOne<T>(database: SqliteDatabase, work: () => T): T {
     return value
   } catch (error) {
     try {
-      database.exec('rollback to sluice')
-      database.exec('release sluice')
+      database.exec('rollback to sluice; release sluice')
     } catch {
       // Some errors have already ended the whole transaction.
     }
