@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { runInNewContext } from 'node:vm'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PageFiles } from '../src/http/page-files.ts'
@@ -55,6 +56,15 @@ describe('the files of the page', () => {
     const font = files.asset(ask({ 'accept-encoding': 'gzip' }), 'a b%.woff2')
     expect(font?.headers.get('content-encoding')).toBeNull()
     expect(font?.headers.get('content-type')).toBe('font/woff2')
+  })
+
+  test('are found without delay, however long the header of a client is', () => {
+    const files = new PageFiles([built])
+    const long = ask({ 'accept-encoding': `gzip${' '.repeat(1_000_000)}x` })
+    const encodingOf = () => files.asset(long, 'page-abc123.js')?.headers.get('content-encoding')
+    // Quadratic time would be half an hour, in which the process does nothing else.
+    const timeout = 10_000
+    expect(runInNewContext('encodingOf()', { encodingOf }, { timeout })).toBeNull()
   })
 
   test('are not compressed in a route of Next.js, which drops the header that says so', () => {

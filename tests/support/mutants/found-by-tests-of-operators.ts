@@ -161,4 +161,19 @@ export const foundByTestsOfOperators: readonly FoundByTest[] = [
       title: 'a key that cannot be shown has spans all the same, and so have those beside it',
     },
   },
+  {
+    name: 'a header of many spaces stops the dashboard',
+    edits: [
+      {
+        file: 'packages/dashboard/src/http/page-files.ts',
+        find: "return header.split(',').some((coding) => {",
+        replace:
+          "if (!/gzip\\s*(?!\\s*;\\s*q=0)(?:[;,]|$)/i.test(header)) return false\n  return header.split(',').some((coding) => {",
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/page-files.test.ts',
+      title: 'are found without delay, however long the header of a client is',
+    },
+  },
 ]
