@@ -341,7 +341,8 @@ test('a source that cannot be closed does not keep the target open', async () =>
   const from = around(source, 'close', () => {
     throw new Error('the source cannot be closed')
   })
-  const to = around(target, 'close', () => {
+  const to = around(target, 'close', async () => {
+    await new Promise(setImmediate)
     closed += 1
   })
   await expect(moveQueues({ from, to })).rejects.toThrow('the source cannot be closed')

@@ -284,8 +284,8 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/transfer/move-queues.ts',
-        find: 'await Promise.all([from.leave(), to.leave()])',
-        replace: 'await from.leave().then(() => to.leave())',
+        find: '    } finally {\n      await to.leave()\n    }',
+        replace: '      await to.leave()\n    } finally {\n    }',
       },
     ],
     finder: {

@@ -354,4 +354,18 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
       title: 'a target that is the source by another address is refused, and nothing is changed',
     },
   },
+  {
+    name: 'a move ends before its target is closed',
+    edits: [
+      {
+        file: 'packages/queue/src/transfer/move-queues.ts',
+        find: 'await to.leave()',
+        replace: 'void to.leave()',
+      },
+    ],
+    finder: {
+      file: 'tests/test/move-queues.test.ts',
+      title: 'a source that cannot be closed does not keep the target open',
+    },
+  },
 ]

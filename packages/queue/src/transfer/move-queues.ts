@@ -311,6 +311,10 @@ export async function moveQueues(options: MoveQueuesOptions): Promise<readonly M
     }
     return done
   } finally {
-    await Promise.all([from.leave(), to.leave()])
+    try {
+      await from.leave()
+    } finally {
+      await to.leave()
+    }
   }
 }
