@@ -264,6 +264,12 @@ export class AdaptedRateLimitingQueue<T>
     return await this.#addAfter(item, ms, options)
   }
 
+  /** The queue within knows whether its addAfter still takes a key that a holder gives back. */
+  protected override refuseWhenEnding(item: T): void {
+    if (this.#addAfter === undefined) super.refuseWhenEnding(item)
+    else keyOfItem(item, this.adapted.keyOf)
+  }
+
   addRateLimited(item: T, options?: AddOptions): Promise<AddOutcome> {
     try {
       checkAddOptions(options)
@@ -304,7 +310,8 @@ export class AdaptedRateLimitingQueue<T>
       await this.addRateLimited(item)
       return true
     } catch (error) {
-      if (!SluiceError.is(error, 'ERR_SHUT_DOWN')) throw error
+      const isOver = SluiceError.is(error, 'ERR_SHUT_DOWN') || SluiceError.is(error, 'ERR_CLOSED')
+      if (!isOver) throw error
       return false
     }
   }

@@ -97,6 +97,13 @@ function foreign(queue: Queue<string>): Queue<string> {
   }
 }
 
+/** The same with delays in the store. */
+function foreignDelaying(scene: Scene): ForeignQueue<string> {
+  const inner = scene.delaying()
+  const addAfter: typeof inner.addAfter = (item, ms, options) => inner.addAfter(item, ms, options)
+  return Object.assign(foreign(inner), { addAfter })
+}
+
 const scenes = setups.slice(0, 1)
 
 /** A delaying queue around one that is not ours. */
@@ -361,13 +368,32 @@ describe.each(scenes)('a limiter around a queue that is not ours', (setup) => {
 
   test('has its delays where the queue within has them', async () => {
     const scene = new Scene(setup)
-    const inner = scene.delaying()
-    const addAfter: typeof inner.addAfter = (item, ms, options) => inner.addAfter(item, ms, options)
-    const queue = createRateLimitingQueue<string>({ queue: { ...foreign(inner), addAfter } })
+    const queue = createRateLimitingQueue<string>({ queue: foreignDelaying(scene) })
     expect(queue.capabilities.delays).toBe('store')
     expect(await queue.addRateLimited('a')).toBe('added')
     expect(await scene.states()).toEqual({ a: 'delayed' })
     expect(adaptedLimited(scene).capabilities.delays).toBe('process')
+  })
+
+  test('leaves it to the queue within whether it takes a retry after a shutdown', async () => {
+    const scene = new Scene(setup)
+    const queue = createRateLimitingQueue<string>({ queue: foreignDelaying(scene) })
+    await queue.add('a')
+    const held = await take(queue)
+    await queue.shutDown()
+    expect(await held.retry()).toBe('delayed')
+    expect(await scene.states()).toEqual({ a: 'delayed' })
+    expect(await refusal(queue.addRateLimited('b'))).toMatchObject({ code: 'ERR_SHUT_DOWN' })
+  })
+
+  test('3 close: a retry after it is lost, also where the delays are those of the queue within', async () => {
+    const scene = new Scene(setup)
+    const queue = createRateLimitingQueue<string>({ queue: foreignDelaying(scene) })
+    await queue.add('a')
+    const held = await take(queue)
+    await queue.close()
+    expect(await held.retry()).toBe('lost')
+    scene.takeErrors()
   })
 
   test('2 Held: retry asks again after the limiter’s delay, once, and gives back', async () => {
