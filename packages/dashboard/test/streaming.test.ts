@@ -392,29 +392,32 @@ describe('streams', () => {
   })
 
   test('end when the application no longer trusts their visitor', async () => {
-    const visitors: (string | undefined)[] = ['ann', 'bob', 'cem']
-    const asked = [0, 0, 0]
-    const trust = (request: Request): string | undefined => {
+    const visitors: (string | undefined)[] = ['ann', 'bob', 'cem', 'dee']
+    const asked = [0, 0, 0, 0]
+    const trust = (request: Request): string | undefined | Promise<string> => {
       const index = Number(request.headers.get('cookie'))
       asked[index] = (asked[index] ?? 0) + 1
       if (visitors[index] === 'failing') throw new Error('the users cannot be read')
+      if (visitors[index] === 'silent') return new Promise<never>(() => undefined)
       return visitors[index]
     }
     const site = kept(new Site({ auth: { trust } }))
     const streams = []
-    for (const cookie of ['0', '1', '2']) {
+    for (const cookie of ['0', '1', '2', '3']) {
       streams.push(await watch(site, 'about=overview', { cookie }))
     }
     const pass = async (): Promise<void> => {
       for (let second = 0; second < 61; second += 1) await site.clock.step(1_000)
     }
     await pass()
-    expect(site.assembled.live.size).toBe(3)
+    expect(site.assembled.live.size).toBe(4)
     // Not for every event: `trust` may read a database.
     expect(Math.max(...asked)).toBeLessThan(5)
     visitors[0] = undefined
     visitors[1] = 'eve'
     visitors[2] = 'failing'
+    visitors[3] = 'silent'
+    await pass()
     await pass()
     expect(site.assembled.live.size).toBe(0)
     for (const stream of streams) {

@@ -176,4 +176,18 @@ export const foundByTestsOfOperators: readonly FoundByTest[] = [
       title: 'are found without delay, however long the header of a client is',
     },
   },
+  {
+    name: 'a stream goes on while the application does not say whether it trusts its visitor',
+    edits: [
+      {
+        file: 'packages/dashboard/src/access/visitors.ts',
+        find: 'if (!isAnswered) return false',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/streaming.test.ts',
+      title: 'end when the application no longer trusts their visitor',
+    },
+  },
 ]

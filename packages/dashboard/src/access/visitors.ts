@@ -144,22 +144,26 @@ export class Visitors {
 
   /**
    * A function that returns whether a visitor may still read the stream that a request has opened.
-   * `trust` answers later, so its answer counts from the next call on.
+   * `trust` answers later, so its answer counts from the next call on. One that has not answered when it is
+   * to be asked again is not asked again, and counts as a rejection.
    */
   reading(request: Request, visitor: Visitor): () => boolean {
     if (this.#auth === undefined || 'token' in this.#auth) return () => this.isSignedIn(visitor)
     let mayRead = true
+    let isAnswered = true
     let askedAt = this.#clock.monotonicMs()
     const answered = (again?: Visitor): void => {
+      isAnswered = true
       mayRead = again?.id === visitor.id
     }
     return () => {
       const now = this.#clock.monotonicMs()
-      if (now - askedAt >= trustEveryMs) {
-        askedAt = now
-        // The page connects again, and that request reports an error of `trust`.
-        this.of(request).then(answered, () => answered())
-      }
+      if (now - askedAt < trustEveryMs) return mayRead
+      if (!isAnswered) return false
+      askedAt = now
+      isAnswered = false
+      // The page connects again, and that request reports an error of `trust`.
+      this.of(request).then(answered, () => answered())
       return mayRead
     }
   }
