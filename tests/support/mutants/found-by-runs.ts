@@ -10,7 +10,7 @@ export const foundByRuns: readonly SourceMutant[] = [
     edits: [
       {
         file: 'packages/queue/src/held/give-back.ts',
-        find: 'owner.calls.reportTrouble(error)\n        continue',
+        find: 'owner.calls.reportTrouble(error)\n          continue',
         replace: 'owner.calls.reportTrouble(error)\n        return',
       },
     ],

@@ -331,7 +331,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/held/give-back.ts',
-        find: 'owner.calls.reportTrouble(error)\n        continue',
+        find: 'owner.calls.reportTrouble(error)\n          continue',
         replace: 'owner.calls.reportTrouble(error)\n        return',
       },
     ],

@@ -44,4 +44,32 @@ export const foundByTestsOfWaits: readonly FoundByTest[] = [
       title: 'adds by the addAfter of the queue within, if it has one',
     },
   },
+  {
+    name: 'a retry in a queue with delays in its store is dropped by a shutdown',
+    edits: [
+      {
+        file: 'packages/queue/src/foreign/adapted-queue.ts',
+        find: 'else keyOfItem(item, this.adapted.keyOf)',
+        replace: 'else super.refuseWhenEnding(item)',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/foreign/wrapping.test.ts',
+      title: 'leaves it to the queue within whether it takes a retry after a shutdown',
+    },
+  },
+  {
+    name: 'a worker that stops does not wait until keys that it did not start are given back',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/create-worker.ts',
+        find: 'this.stopped.then(release, release)',
+        replace: 'Promise.all([this.stopped.catch(() => undefined), release()])',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/queue/schema.test.ts',
+      title: 'a worker that stops waits until a key that was still being checked is given back',
+    },
+  },
 ]

@@ -316,8 +316,8 @@ export const foundByTestsOfWorkers: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/worker/create-worker.ts',
-        find: 'const released = this.#core.claims.releasePrefetched()',
-        replace: 'const released = undefined',
+        find: 'const release = () => this.#core.claims.releasePrefetched()',
+        replace: 'const release = () => undefined',
       },
     ],
     finder: {

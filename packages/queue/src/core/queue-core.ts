@@ -41,6 +41,7 @@ export class QueueCore implements HeldOwner, CallOwner {
   readonly calls: DriverCalls
   readonly waiters: Waiters = new Waiters()
   readonly helds: HeldSet
+  readonly returning: Set<Promise<void>> = new Set()
   keeper: HoldKeeper
   readonly alarm: Alarm
   backend: Backend

@@ -18,26 +18,30 @@ function notGivenBack(key: string, cause: unknown): SluiceError {
  * It goes on after the local deadline: the store may still have the key under this token, for which
  * it would count a crash, and a token that is not the key's any more changes nothing.
  */
-export async function giveBack(
+export function giveBack(
   held: HeldKey<unknown>,
   finish: () => Promise<unknown> = () => held.release(),
 ): Promise<void> {
   const { owner } = held
-  for (;;) {
-    try {
-      await owner.calls.attempt(finish)
-      return
-    } catch (error) {
-      if (owner.phase !== 'closed' && isTransient(error)) {
-        owner.calls.reportTrouble(error)
-        continue
+  const attempts = async (): Promise<void> => {
+    for (;;) {
+      try {
+        await owner.calls.attempt(finish)
+      } catch (error) {
+        if (owner.phase !== 'closed' && isTransient(error)) {
+          owner.calls.reportTrouble(error)
+          continue
+        }
+        const failure = notGivenBack(held.key, error)
+        owner.calls.report(failure)
+        owner.lose(held, failure)
       }
-      const failure = notGivenBack(held.key, error)
-      owner.calls.report(failure)
-      owner.lose(held, failure)
       return
     }
   }
+  const given = attempts().finally(() => owner.returning.delete(given))
+  owner.returning.add(given)
+  return given
 }
 
 /**

@@ -254,8 +254,10 @@ class QueueWorker<T> implements Worker {
     if (this.#phase === 'running') this.#phase = 'stopping'
     this.#dismiss()
     // Another worker of this queue object, which may start them too, claims them again.
-    const released = this.#core.claims.releasePrefetched()
-    const ended = Promise.all([this.stopped.catch(() => undefined), released])
+    const release = () => this.#core.claims.releasePrefetched()
+    void release()
+    // Once more, to wait for the keys that the last loops gave back without starting them.
+    const ended = this.stopped.then(release, release)
     if (await this.#endsWithin(ended, graceMs)) return
     for (const run of this.#runs) run.abort(this.#closing())
     if (await this.#endsWithin(ended, settleMs)) return

@@ -1,8 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import type { Queue, SchemaResult, StandardSchema } from '../../src/index.ts'
+import {
+  createWorker,
+  type Queue,
+  type SchemaResult,
+  type StandardSchema,
+} from '../../src/index.ts'
 import { fakeRealTime } from '../support/real-time.ts'
 import { refusal } from '../support/refusal.ts'
-import { Scene, seen, setups, take } from '../support/setups.ts'
+import { late, Scene, seen, setups, take } from '../support/setups.ts'
 
 interface Order {
   readonly id: string
@@ -220,4 +225,33 @@ describe.each(setups)('a slow schema over $way', (setup) => {
     await scene.quiet()
     expect(await scene.states()).toEqual({ a: 'ready' })
   })
+})
+
+test('a worker that stops waits until a key that was still being checked is given back', async () => {
+  const scene = new Scene(late)
+  const { schema, answer } = slowSchema()
+  const queue = scene.queue<Order>({ keyOf, schema })
+  const started: string[] = []
+  const worker = createWorker({ queue, handler: (_, { key }) => void started.push(key) })
+  await scene.inner.add(
+    'q',
+    [{ key: 'a', item: '{"id":"a","count":1}', priority: 0, delayMs: 0 }],
+    {
+      dedupe: 'client-go',
+      failuresExpireMs: 60_000,
+    },
+  )
+  queue.wake()
+  await scene.quiet()
+  expect(await scene.states()).toEqual({ a: 'processing' })
+  scene.late.hold('finish')
+  const stopping = seen(worker.stop())
+  answer(1)
+  await scene.quiet()
+  expect(stopping.state).toBe('waiting')
+  scene.late.letGo('finish')
+  await scene.quiet()
+  expect(stopping.state).toBe('resolved')
+  expect(await scene.states()).toEqual({ a: 'ready' })
+  expect(started).toEqual([])
 })

@@ -25,8 +25,6 @@ export class Prefetching {
   readonly #buffer: PrefetchBuffer
   /** A worker has taken a key since keys were last given back unused. */
   #isInUse = false
-  /** Keys that are being given back. */
-  readonly #returning = new Set<Promise<void>>()
 
   constructor(core: QueueCore, inFlight: ClaimsInFlight, nextDue: NextDue) {
     this.#core = core
@@ -39,7 +37,7 @@ export class Prefetching {
       keepMs: () => Math.min(this.#amount.keepMs, leaseMs / 3),
       giveBack: (held) => {
         this.#isInUse = false
-        this.#giveBack(held)
+        void giveBack(held)
       },
     })
   }
@@ -135,7 +133,7 @@ export class Prefetching {
       } else {
         // A key that has crashed is claimed by a slot that is free.
         this.#isInUse = held.crashes === 0 && this.#isInUse
-        this.#giveBack(held)
+        void giveBack(held)
       }
     }
     this.#buffer.push(kept)
@@ -143,18 +141,13 @@ export class Prefetching {
 
   /** Gives back all keys that were claimed ahead, and those that a claim in flight brings. */
   async release(): Promise<void> {
-    for (const held of this.#buffer.takeAll()) this.#giveBack(held)
+    for (const held of this.#buffer.takeAll()) void giveBack(held)
     this.#isInUse = false
     if (this.#inFlight.size > 0) {
       await this.#inFlight.answered()
       // Keys without a waiter are given back in the turn in which their claim is answered.
       await new Promise<void>(nextTurn)
     }
-    await Promise.all(this.#returning)
-  }
-
-  #giveBack(held: HeldKey<unknown>): void {
-    const returned = giveBack(held).finally(() => this.#returning.delete(returned))
-    this.#returning.add(returned)
+    await Promise.all(this.#core.returning)
   }
 }
