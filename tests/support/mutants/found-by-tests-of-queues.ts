@@ -327,34 +327,6 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     },
   },
   {
-    name: 'a put-back that fails once is not tried again',
-    edits: [
-      {
-        file: 'packages/queue/src/held/give-back.ts',
-        find: 'owner.calls.reportTrouble(error)\n          continue',
-        replace: 'owner.calls.reportTrouble(error)\n        return',
-      },
-    ],
-    finder: {
-      file: 'packages/queue/test/batched/calm.test.ts',
-      title: 'because its getter gave up is given back through trouble',
-    },
-  },
-  {
-    name: 'a store in trouble is asked without a pause',
-    edits: [
-      {
-        file: 'packages/queue/src/driver/retry-gate.ts',
-        find: 'if (!this.#isClosed) return undefined',
-        replace: 'return undefined',
-      },
-    ],
-    finder: {
-      file: 'packages/queue/test/driver/automatic-attempts.test.ts',
-      title: 'a worker whose key falls due then attempts two calls a second at most',
-    },
-  },
-  {
     name: 'a store that cannot be opened is waited for in silence',
     edits: [
       {
@@ -408,20 +380,6 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     finder: {
       file: 'packages/queue/test/queue/adding-many.test.ts',
       title: 'is refused once all its keys are answered: those that fit have been added by then',
-    },
-  },
-  {
-    name: 'a heartbeat that failed has asked when the next key is due',
-    edits: [
-      {
-        file: 'packages/queue/src/batched/claims/next-due.ts',
-        find: 'this.#tickedAt = -Infinity\n      this.isStale = true',
-        replace: 'this.#tickedAt = -Infinity',
-      },
-    ],
-    finder: {
-      file: 'packages/queue/test/batched/failed-heartbeats.test.ts',
-      title: 'a key that is delayed is run on time though the first heartbeat failed',
     },
   },
 ]
