@@ -82,13 +82,19 @@ describe.skipIf(!hasChromium)('the keyboard', { timeout: 240_000 }, () => {
     await visit.end()
   })
 
-  it('ticks rows with x and acts on them without a mouse', async () => {
+  async function withFirstKeySelected(): Promise<Visit> {
     const visit = await setUp()
     const { keyboard } = visit.page
     await visit.go({ at: 'queue', queue: 'alpha', keys: {}, cursors: [] })
     await visit.until(() => visit.count('.key-grid tbody .row'), 3)
     await keyboard.press('j')
     await keyboard.press('x')
+    return visit
+  }
+
+  it('ticks rows with x and acts on them without a mouse', async () => {
+    const visit = await withFirstKeySelected()
+    const { keyboard } = visit.page
     await keyboard.press('j')
     await keyboard.press('x')
     await visit.reads('.bulk-what', /^2 selected/)
@@ -122,12 +128,8 @@ describe.skipIf(!hasChromium)('the keyboard', { timeout: 240_000 }, () => {
   })
 
   it('keeps the focus and the selected keys when another range is chosen', async () => {
-    const visit = await setUp()
+    const visit = await withFirstKeySelected()
     const { keyboard } = visit.page
-    await visit.go({ at: 'queue', queue: 'alpha', keys: {}, cursors: [] })
-    await visit.until(() => visit.count('.key-grid tbody .row'), 3)
-    await keyboard.press('j')
-    await keyboard.press('x')
     await visit.reads('.bulk-what', /^1 selected/)
     for (const name of ['1 h', '24 h', '5 min']) {
       await visit.page.getByRole('button', { name, exact: true }).focus()
