@@ -559,8 +559,8 @@ end
 $body$;`,
   },
   {
-    name: 'add_record_4fe9506a',
-    sql: `create or replace function sluice.add_record_4fe9506a(
+    name: 'add_record_656ee20d',
+    sql: `create or replace function sluice.add_record_656ee20d(
   in_queue text, in_record text, in_steps int[], in_kept int[], in_cap int, in_codes int,
   in_runs int, in_runs_of_code int, in_runs_ms float8, in_now float8
 ) returns boolean language plpgsql
@@ -582,7 +582,7 @@ declare
   depth record;
   step int; kept int; first_at float8; n int;
 begin
-  if not pg_try_advisory_xact_lock(this_queue # x'736c7569636531'::bigint) then
+  if not pg_try_advisory_xact_lock(this_queue # hashtextextended('sluice.add_record', 0)) then
     return false;
   end if;
   first_at := floor(in_now / in_steps[1]) * in_steps[1];
@@ -1406,8 +1406,8 @@ end
 $body$;`,
   },
   {
-    name: 'tick_8d9c1e40',
-    sql: `create or replace function sluice.tick_8d9c1e40(
+    name: 'tick_daa1d462',
+    sql: `create or replace function sluice.tick_daa1d462(
   in_queue text, in_holder text, in_host text, in_pid int, in_concurrency int, in_info text,
   in_limit int, in_expire float8, in_now float8, in_least float8, in_record text, in_steps int[],
   in_kept int[], in_cap int, in_codes int, in_runs int, in_runs_of_code int, in_runs_ms float8
@@ -1444,7 +1444,7 @@ begin
     delete from sluice.workers w where w.queue = in_queue and w.seen_at < t - 86400000;
   end if;
   if in_record is not null then
-    is_recorded := sluice.add_record_4fe9506a(in_queue, in_record, in_steps, in_kept, in_cap, in_codes, in_runs,
+    is_recorded := sluice.add_record_656ee20d(in_queue, in_record, in_steps, in_kept, in_cap, in_codes, in_runs,
       in_runs_of_code, in_runs_ms, t);
   end if;
   delete from sluice.keys k where k.ctid = any (array(
@@ -1751,12 +1751,12 @@ from sluice.renew_49796185($1::text, $2::text[], $3::bigint[], $4::float8, $5::f
   tickOverListener: `select kind, now, next_at, paused, swept, key, token, recorded, sluice.ahead_ms_a3187b88() as ahead,
   exists (select from pg_catalog.pg_listening_channels() as c(name) where c.name = $19::text)
     as listens
-from sluice.tick_8d9c1e40(
+from sluice.tick_daa1d462(
   $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8,
   $10::float8, $11::text, $12::int[], $13::int[], $14::int, $15::int, $16::int, $17::int,
   $18::float8)`,
   tick: `select kind, now, next_at, paused, swept, key, token, recorded, sluice.ahead_ms_a3187b88() as ahead
-from sluice.tick_8d9c1e40(
+from sluice.tick_daa1d462(
   $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8,
   $10::float8, $11::text, $12::int[], $13::int[], $14::int, $15::int, $16::int, $17::int,
   $18::float8)`,

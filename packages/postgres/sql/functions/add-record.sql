@@ -17,8 +17,8 @@ declare
   depth record;
   step int; kept int; first_at float8; n int;
 begin
-  -- A number that no other use of advisory locks has.
-  if not pg_try_advisory_xact_lock(this_queue # x'736c7569636531'::bigint) then
+  -- With the name of the schema: advisory locks are those of a database, which may have other schemas.
+  if not pg_try_advisory_xact_lock(this_queue # hashtextextended('sluice.add_record', 0)) then
     return false;
   end if;
   first_at := floor(in_now / in_steps[1]) * in_steps[1];

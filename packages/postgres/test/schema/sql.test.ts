@@ -40,6 +40,13 @@ test('no statement and no function calls a function by its plain name', () => {
   expect(called.map(([, name = '']) => name).filter((name) => !names.has(name))).toEqual([])
 })
 
+test('an advisory lock has the name of the schema, so that schemas of a database do not share it', () => {
+  const texts = [...sources.functions.values(), ...sources.statements.values()]
+  const locks = texts.flatMap((text) => [...text.matchAll(/advisory_xact_lock\([^;]*/g)])
+  expect(locks.length).toBeGreaterThan(3)
+  for (const [lock] of locks) expect(lock).toMatch(/'sluice\./)
+})
+
 /** Throws if a migration does more than add. */
 function expectAdds(text: string): void {
   const adds =
