@@ -114,4 +114,18 @@ export const foundByTestsOfWaits: readonly FoundByTest[] = [
       title: 'a key that is delayed is run on time though the first heartbeat failed',
     },
   },
+  {
+    name: 'a heartbeat that failed is not repeated before the next one',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/claims/claim-loop.ts',
+        find: "if (this.#core.phase !== 'open' || isPermanent(error)) throw error",
+        replace: 'if (this.#core !== undefined) throw error',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/history.test.ts',
+      title: 'is sent again if nothing was done',
+    },
+  },
 ]

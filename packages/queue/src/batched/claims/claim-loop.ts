@@ -97,12 +97,24 @@ export class ClaimLoop implements Claims, ClaimCaller {
     this.handOut()
   }
 
-  /** Ticks without a waiter; not again while a tick is in flight or waits for its turn. */
+  /**
+   * Ticks without a waiter; not again while a tick is in flight or waits for its turn. Repeated until
+   * the store answers: what workers do until the next heartbeat would be missing in the history.
+   */
   async #tickAlone(): Promise<void> {
     if (this.#isTickingAlone) return
     this.#isTickingAlone = true
     try {
-      await this.#tick(true)
+      for (;;) {
+        try {
+          // Waiters keep the process alive, this does not.
+          await this.#tick(true, false)
+          return
+        } catch (error) {
+          if (this.#core.phase !== 'open' || isPermanent(error)) throw error
+          this.#core.calls.reportTrouble(error)
+        }
+      }
     } finally {
       this.#isTickingAlone = false
     }
@@ -332,8 +344,8 @@ export class ClaimLoop implements Claims, ClaimCaller {
     this.#mustClaimAgain = true
   }
 
-  async #tick(registers: boolean): Promise<TickReply> {
-    const reply = await this.#core.calls.attempt(() => this.#nextDue.tick(registers), this.#isRef)
+  async #tick(registers: boolean, isRef = this.#isRef): Promise<TickReply> {
+    const reply = await this.#core.calls.attempt(() => this.#nextDue.tick(registers), isRef)
     if (reply.leaseEnds.length > 0) this.#mustClaimAgain = true
     if (reply.paused) void this.releasePrefetched()
     return reply
