@@ -1,5 +1,5 @@
 import { startPostgres } from '@sluice/test-postgres'
-import type { Browser } from 'playwright-core'
+import type { Browser, Route } from 'playwright-core'
 import { memoryDriver } from 'sluice'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { PageLocation } from '../client/src/location/location.ts'
@@ -199,6 +199,24 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     await visit.until(() => visit.count('.trouble'), 0)
     await visit.reads('.overview .row', /online\. 2 /)
     await visit.reads('.freshness', /^live/)
+    await visit.end()
+  })
+
+  it('recovers when a proxy has answered in place of the server', async () => {
+    const { queue, served, visit } = await setUp(1, overview)
+    visit.expected.push(/404|ERR_|Failed to load/)
+    const { page } = visit
+    await visit.reads('.freshness', /^live/)
+    const other = (route: Route) => route.fulfill({ status: 404, body: '404 page not found' })
+    await page.route('**/api/**', other)
+    await served.stop()
+    await visit.reads('.trouble', /^Connection lost .* the server answered 404\. Showing old data/)
+    await visit.reads('.overview .row', /online\. 1 /)
+    await queue.add('while it was away')
+    await served.start()
+    await page.unroute('**/api/**', other)
+    await visit.reads('.overview .row', /online\. 2 /)
+    await visit.until(() => visit.count('.trouble'), 0)
     await visit.end()
   })
 

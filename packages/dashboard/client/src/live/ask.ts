@@ -6,6 +6,16 @@ export class HttpError extends Error {
   /** The HTTP status; 0 if the server did not answer. */
   readonly status: number
 
+  /**
+   * Whether every further attempt will be rejected, too. Not if a proxy answered: while the server
+   * restarts, some answer 404.
+   */
+  get isForGood(): boolean {
+    const { status, code } = this
+    if (status < 400 || status >= 500 || !code.startsWith('ERR_')) return false
+    return status !== 401 && status !== 408 && status !== 429
+  }
+
   constructor(status: number, { code, message }: Refusal) {
     super(message)
     this.name = 'Refused'

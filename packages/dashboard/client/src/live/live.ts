@@ -100,7 +100,7 @@ export async function refresh(): Promise<void> {
     })
   } catch (error) {
     if (error instanceof HttpError && error.status === 401) return
-    if (error instanceof HttpError && isForGood(error.status)) refusal.value = error.message
+    if (error instanceof HttpError && error.isForGood) refusal.value = error.message
     else lost('server', messageOf(error))
   }
 }
@@ -177,9 +177,10 @@ function follow(about: string): () => void {
       again()
     } catch (error) {
       if (isOver) return
-      if (error instanceof HttpError && isForGood(error.status)) refusal.value = error.message
+      if (error instanceof HttpError && error.isForGood) refusal.value = error.message
       else {
-        lost(error instanceof HttpError && error.status > 0 ? 'store' : 'server', messageOf(error))
+        const isOfStore = error instanceof HttpError && error.code.startsWith('ERR_')
+        lost(isOfStore ? 'store' : 'server', messageOf(error))
         again()
       }
     }
@@ -242,11 +243,6 @@ function follow(about: string): () => void {
     isOver = true
     stop()
   }
-}
-
-/** Whether a status will be the same for every further attempt. */
-function isForGood(status: number): boolean {
-  return status >= 400 && status < 500 && status !== 401 && status !== 408 && status !== 429
 }
 
 const isVisible = signal(document.visibilityState === 'visible')
