@@ -1,4 +1,6 @@
 import type { JSX } from 'preact'
+import { messageOf } from '../live/ask.ts'
+import { notify } from '../live/notices.ts'
 import { isSigningIn, session, signOut } from '../live/session.ts'
 import { currentLocation } from '../location/current-location.ts'
 import { hashOf } from '../location/location.ts'
@@ -80,6 +82,14 @@ function ReadOnly(): JSX.Element | null {
   )
 }
 
+async function leave(): Promise<void> {
+  try {
+    await signOut()
+  } catch (error) {
+    notify('failed', `You are still signed in: ${messageOf(error)}`)
+  }
+}
+
 export function TopBar(): JSX.Element {
   const info = session.value
   return (
@@ -122,7 +132,7 @@ export function TopBar(): JSX.Element {
           ?
         </button>
         {info?.signedIn === true && (
-          <button type="button" class="quiet" aria-label="Sign out" onClick={() => void signOut()}>
+          <button type="button" class="quiet" aria-label="Sign out" onClick={() => void leave()}>
             <Icon name="out" />
           </button>
         )}

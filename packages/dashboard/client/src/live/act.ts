@@ -5,11 +5,11 @@ import type {
   Matching,
   SessionInfo,
 } from '../../../src/wire.ts'
-import { HttpError, messageOf, post, request } from './ask.ts'
+import { HttpError, messageOf, request } from './ask.ts'
 import { refresh } from './live.ts'
 import { notify } from './notices.ts'
 import { ownActions } from './own-actions.ts'
-import { session } from './session.ts'
+import { postSigned, session } from './session.ts'
 
 const verbs: Readonly<Record<ActionName, string>> = {
   add: 'add keys',
@@ -48,7 +48,7 @@ export function mayAct(): boolean {
 
 function send(request: ActionRequest): Promise<ActionResult> {
   ownActions.note(request)
-  return post<ActionResult>('api/act', request, session.value?.csrf)
+  return postSigned<ActionResult>('api/act', request)
 }
 
 /** Errors of a store that has done nothing. */

@@ -38,6 +38,21 @@ export async function startSession(): Promise<void> {
   }
 }
 
+/**
+ * Sends a POST request of a visitor. It is sent again if the browser has another session since this page
+ * loaded its own, such as after signing in on another page.
+ */
+export async function postSigned<T>(path: string, body: unknown): Promise<T> {
+  const sent = () => post<T>(path, body, session.value?.csrf)
+  try {
+    return await sent()
+  } catch (error) {
+    if (!(error instanceof HttpError) || error.code !== 'ERR_CSRF') throw error
+    if (!(await loadSession())) throw error
+    return await sent()
+  }
+}
+
 /** Signs in; rejects with the reason if the token is wrong. */
 export async function signIn(token: string): Promise<void> {
   await post('api/sign-in', { token })
@@ -48,7 +63,7 @@ export async function signIn(token: string): Promise<void> {
 }
 
 export async function signOut(): Promise<void> {
-  await post('api/sign-out', {}, session.value?.csrf)
+  await postSigned('api/sign-out', {})
   await loadSession()
 }
 
