@@ -27,7 +27,7 @@ export interface SessionInfo {
   readonly mustSignIn: boolean
   /** Why this page may not act, as a sentence; absent if it may. */
   readonly readOnlyBecause?: string
-  /** Whether signing in is possible and gives more rights. */
+  /** Whether visitors who must sign in do that here, with the token. */
   readonly canSignIn?: boolean
   /** Whether the visitor has signed in, and can therefore sign out. */
   readonly signedIn?: boolean

@@ -333,4 +333,27 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     await other.close()
     await visit.end()
   })
+
+  it('sends a visitor whom the application does not know to it, and shows the location afterwards', async () => {
+    const driver = memoryDriver()
+    await stores.queue(driver, 'orders').add('a')
+    let user: string | undefined
+    const served = await serve({ driver, auth: { trust: async () => user } })
+    stores.closing(() => served.stop())
+    const visit = await Visit.stranger(browser, served, '#/queue?queue=orders')
+    visit.expected.push(/401/)
+    const { page } = visit
+    await visit.reads('main', /^Not signed in Sign in to the application .* Try again$/)
+    user = 'ada'
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await visit.until(() => visit.count('.key-grid tbody .row'), 1)
+    // Signed out in the application, and in again on another page of the browser.
+    user = undefined
+    await page.getByLabel('Keys that start with').fill('a')
+    await visit.reads('main', /^Not signed in/)
+    user = 'ada'
+    await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
+    await visit.until(() => visit.count('.key-grid tbody .row'), 1)
+    await visit.end()
+  })
 })

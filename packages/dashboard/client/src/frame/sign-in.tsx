@@ -2,10 +2,48 @@ import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { messageOf } from '../live/ask.ts'
-import { isSigningIn, session, signIn } from '../live/session.ts'
+import { loadSession, session, signIn } from '../live/session.ts'
 
-/** Asks for the token of the dashboard, and keeps the location. */
+/** The visitor may have signed in on another page, or in the application, meanwhile. */
+async function lookAgain(): Promise<void> {
+  try {
+    if (document.visibilityState === 'visible') await loadSession()
+  } catch {
+    // Looked at again when the visitor comes back to the page.
+  }
+}
+
+/** Whether the dashboard asks for a token. If not, its application signs visitors in. */
+function takesToken(): boolean {
+  const info = session.value
+  if (info === undefined) return true
+  return info.mustSignIn ? info.canSignIn === true : info.signedIn === true
+}
+
+/** Asks the visitor to sign in, and keeps the location. */
 export function SignIn(): JSX.Element {
+  useEffect(() => {
+    const look = () => void lookAgain()
+    if (session.peek()?.mustSignIn !== true) look()
+    document.addEventListener('visibilitychange', look)
+    return () => document.removeEventListener('visibilitychange', look)
+  }, [])
+  return takesToken() ? <TokenForm /> : <SignInElsewhere />
+}
+
+function SignInElsewhere(): JSX.Element {
+  return (
+    <div class="empty">
+      <h1>Not signed in</h1>
+      <p>Sign in to the application that this dashboard belongs to, then return to this page.</p>
+      <button type="button" class="button" onClick={() => void lookAgain()}>
+        Try again
+      </button>
+    </div>
+  )
+}
+
+function TokenForm(): JSX.Element {
   const token = useSignal('')
   const refusal = useSignal('')
   const isBusy = useSignal(false)
@@ -53,17 +91,6 @@ export function SignIn(): JSX.Element {
         {refusal.value}
       </p>
       <div class="dialog-buttons">
-        {session.value?.mustSignIn === false && (
-          <button
-            type="button"
-            class="button"
-            onClick={() => {
-              isSigningIn.value = false
-            }}
-          >
-            Read only
-          </button>
-        )}
         <button type="submit" class="button main" aria-disabled={isBusy.value}>
           Sign in
         </button>

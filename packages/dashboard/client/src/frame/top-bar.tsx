@@ -67,17 +67,6 @@ function ReadOnly(): JSX.Element | null {
       <span>
         read only<span class="off-screen">: {reason}</span>
       </span>
-      {info.canSignIn === true && info.signedIn !== true && (
-        <button
-          type="button"
-          class="link"
-          onClick={() => {
-            isSigningIn.value = true
-          }}
-        >
-          sign in
-        </button>
-      )}
     </span>
   )
 }

@@ -19,7 +19,7 @@ onSignedOut.call = () => {
 export async function loadSession(): Promise<boolean> {
   const info = await request<SessionInfo>('api/session')
   session.value = info
-  if (info.mustSignIn) isSigningIn.value = true
+  isSigningIn.value = info.mustSignIn
   return !info.mustSignIn
 }
 
@@ -56,8 +56,7 @@ export async function postSigned<T>(path: string, body: unknown): Promise<T> {
 /** Signs in; rejects with the reason if the token is wrong. */
 export async function signIn(token: string): Promise<void> {
   await post('api/sign-in', { token })
-  isSigningIn.value = false
-  if (!(await loadSession()) && isSigningIn.value) {
+  if (!(await loadSession())) {
     throw new Error('the token is correct, but the browser did not keep the cookie')
   }
 }
