@@ -247,6 +247,33 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     await second.end()
   })
 
+  it('reads at intervals where a proxy holds the events back', async () => {
+    const { queue, served, visit: known } = await setUp(1, overview)
+    await known.end()
+    const visit = await Visit.stranger(browser, served, '')
+    const { page } = visit
+    await visit.reads('h1', 'Sign in')
+    const hold = () => undefined
+    await page.route('**/api/stream*', hold)
+    await page.clock.install()
+    const opened = page.waitForRequest(/api.stream/)
+    await page.goto(served.signInUrl)
+    await opened
+    await page.clock.runFor(21_000)
+    await visit.reads('.overview .row', /online\. 1 /)
+    await visit.reads('.trouble', /^No live updates: no event arrives, perhaps since a proxy/)
+    await queue.add('b')
+    await page.clock.runFor(10_000)
+    await visit.reads('.overview .row', /online\. 2 /)
+    await visit.go(queuePlace)
+    await visit.reads('.tile-ready', /ready \? 2/)
+    await page.unroute('**/api/stream*', hold)
+    await page.clock.runFor(310_000)
+    await visit.reads('.freshness', /^live/)
+    await visit.until(() => visit.count('.trouble'), 0)
+    await visit.end()
+  })
+
   it('says that the store is away, and why, and recovers', async () => {
     const postgres = await startPostgres()
     stores.closing(() => postgres.dispose())

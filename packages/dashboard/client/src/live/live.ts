@@ -16,7 +16,7 @@ export type Link = 'connecting' | 'live' | 'lost' | 'paused'
 
 /** Why updates have stopped, and since when by the clock of the browser. */
 export interface Trouble {
-  /** `full`: the server opens no more streams; views are read at intervals instead. */
+  /** `full`: no stream can be had; views are read at intervals instead. */
   readonly what: 'store' | 'server' | 'full'
   readonly words: string
   readonly since: number
@@ -140,6 +140,17 @@ const firstWaitMs = 500
 const longestWaitMs = 5_000
 /** A stream without a message for this long is lost; the server sends one at least every 15 s. */
 const silenceMs = 45_000
+/** The first message of a stream comes sooner: a view, or why the store cannot be read. */
+const firstSilenceMs = 20_000
+
+/** A stream had no message, though the server answers requests: the next one is opened then. */
+let heldBackUntil = 0
+const heldBackMs = 300_000
+
+function heldBack(): string | undefined {
+  if (Date.now() >= heldBackUntil) return undefined
+  return 'no event arrives, perhaps since a proxy holds them back'
+}
 
 /** Keeps one stream open, reconnecting until the returned function is called. */
 function follow(about: string): () => void {
@@ -170,7 +181,7 @@ function follow(about: string): () => void {
       const view = await viewOf(about)
       if (isOver) return
       keep(about, view)
-      const { noStreamBecause } = session.value ?? {}
+      const noStreamBecause = session.value?.noStreamBecause ?? heldBack()
       if (noStreamBecause === undefined) return open()
       heard(view.at)
       lost('full', noStreamBecause)
@@ -209,6 +220,10 @@ function follow(about: string): () => void {
     if (link.peek() !== 'lost') link.value = 'connecting'
     source = new EventSource(`api/stream?${about}`)
     source.onerror = failed
+    watchdog = setTimeout(() => {
+      heldBackUntil = Date.now() + heldBackMs
+      again()
+    }, firstSilenceMs)
     on('snapshot', (view) => {
       waitMs = firstWaitMs
       keep(about, view)
@@ -238,7 +253,8 @@ function follow(about: string): () => void {
     })
   }
 
-  open()
+  if (heldBack() === undefined) open()
+  else void check()
   return () => {
     isOver = true
     stop()
