@@ -36,6 +36,19 @@ test('a context names a store, and the first one is used where none is named', a
   expect(statSync(join(folder, 'config/sluice/config.json')).mode & 0o077).toBe(0)
 })
 
+test('completion offers the names of the store that the words name', async () => {
+  await must('config', 'set', 'dev', 'sqlite:./dev.db')
+  await must('config', 'set', 'prod', './prod.db')
+  await must('add', 'orders', 'a')
+  await must('add', 'mails', 'b', '--context', 'prod')
+  const patient = { env: { ...env, SLUICE_COMPLETION_TIMEOUT: '1m' }, cwd: folder }
+  const offered = (...words: string[]) => output(['__complete', '--', ...words, ''], patient)
+  expect(await offered('ls')).toBe('orders\n')
+  expect(await offered('--context', 'prod', 'ls')).toBe('mails\n')
+  expect(await offered('get', '--context=prod', 'mails')).toBe('b\n')
+  expect(await offered('-sprod.db', '-ojson', 'ls')).toBe('mails\n')
+})
+
 test('-s wins over SLUICE_STORE, and that over the current context', async () => {
   for (const name of ['context', 'variable', 'option'])
     await must('add', name, 'a', '-s', `./${name}.db`)

@@ -25,7 +25,9 @@ export interface Reading {
   /** The beginning of the word at the cursor. */
   readonly start: string
   /** The store that the words name, if any. */
-  readonly store?: string
+  readonly store?: string | undefined
+  /** The context that the words name, if any. */
+  readonly context?: string | undefined
 }
 
 /** The grammar of the command line: commander's tree, the specifications and the global options. */
@@ -40,7 +42,7 @@ export function readWords({ program, specs, globals }: Grammar, words: readonly 
   const start = words.at(-1) ?? ''
   let command: Command = program
   let spec: CommandSpec | undefined
-  let store: string | undefined
+  const named: { store?: string | undefined; context?: string | undefined } = {}
   let isOptionsOver = false
   const positionals: string[] = []
   const find = (flag: string): Option | undefined => optionNamed(flag, command, program)
@@ -60,23 +62,20 @@ export function readWords({ program, specs, globals }: Grammar, words: readonly 
       }
       continue
     }
-    const [flag = '', inline] = word.split(/=(.*)/s)
+    const [flag = '', inline] = partsOf(word)
     const option = find(flag)
     if (option === undefined || option.isBoolean()) continue
     const value = inline ?? before[at + 1]
-    if (option.long === '--store') store = value
+    if (option.long === '--store') named.store = value
+    if (option.long === '--context') named.context = value
     if (inline !== undefined) continue
     at += 1
     // The word being typed is the value of an option.
     if (at === before.length) {
-      return {
-        wanted: ofOption(option, spec, globals, positionals[0]),
-        start,
-        ...named(store, start),
-      }
+      return { wanted: ofOption(option, spec, globals, positionals[0]), start, ...named }
     }
   }
-  const reading = { start, ...named(store, start) }
+  const reading = { start, ...named }
   if (!isOptionsOver && start.startsWith('-')) {
     const [flag = '', inline] = start.split(/=(.*)/s)
     const option = inline === undefined ? undefined : find(flag)
@@ -93,8 +92,10 @@ export function readWords({ program, specs, globals }: Grammar, words: readonly 
   return { ...reading, wanted: ofPositional(spec, command, positionals) }
 }
 
-function named(store: string | undefined, start: string): { store?: string } {
-  return store === undefined || store === start ? {} : { store }
+/** An option and the value in the same word: `--store=URL` or `-sURL`. */
+function partsOf(word: string): string[] {
+  if (word.startsWith('--') || word.length <= 2) return word.split(/=(.*)/s)
+  return [word.slice(0, 2), word.slice(2)]
 }
 
 function prefixed(wanted: Wanted, before: string): Wanted {

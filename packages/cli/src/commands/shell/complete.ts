@@ -1,9 +1,14 @@
 import type { CommandSpec } from '../../command.ts'
-import { readWords, type Wanted, type WantedName } from '../../completion/candidates.ts'
+import {
+  type Reading,
+  readWords,
+  type Wanted,
+  type WantedName,
+} from '../../completion/candidates.ts'
 import type { Context } from '../../context.ts'
 import { parseDuration } from '../../duration.ts'
 import { isPlain } from '../../output/escape.ts'
-import { readContexts } from '../../stores/contexts.ts'
+import { readContexts, storeOfContext } from '../../stores/contexts.ts'
 import type { OpenStore } from '../../stores/open-store.ts'
 import { aborted } from '../../wait.ts'
 
@@ -17,10 +22,12 @@ async function storeWords(
   context: Context,
   wanted: WantedName,
   text: string,
-  named: string | undefined,
+  named: Pick<Reading, 'store' | 'context'>,
 ): Promise<readonly string[]> {
+  const address =
+    named.context === undefined ? named.store : storeOfContext(context.terminal, named.context)
   const open = (): Promise<OpenStore> =>
-    named === undefined ? context.store('existing') : context.storeAt(named, 'existing')
+    address === undefined ? context.store('existing') : context.storeAt(address, 'existing')
   const { inspection } = await open()
   if (wanted.kind === 'queue') return await inspection.queues()
   const inspect = inspection.queue(wanted.queue ?? '')
@@ -32,7 +39,7 @@ async function wordsFor(
   context: Context,
   wanted: Wanted,
   start: string,
-  named: string | undefined,
+  named: Pick<Reading, 'store' | 'context'>,
 ): Promise<readonly string[]> {
   switch (wanted.kind) {
     case 'words':
@@ -72,7 +79,8 @@ export const complete: CommandSpec = {
   ],
   async run(context) {
     const words = context.input.positionals(0)
-    const { wanted, start, store } = readWords(context.grammar, words)
+    const reading = readWords(context.grammar, words)
+    const { wanted, start } = reading
     try {
       const { clock, env } = context.terminal
       const patienceText = env['SLUICE_COMPLETION_TIMEOUT'] ?? patienceDefault
@@ -81,7 +89,7 @@ export const complete: CommandSpec = {
       const timer = clock.startTimer(patienceMs, () => patience.abort())
       context.defer(() => void timer.stop())
       const found = await Promise.race([
-        wordsFor(context, wanted, start, store),
+        wordsFor(context, wanted, start, reading),
         aborted(patience.signal).promise,
       ])
       const fitting = found.filter((word) => word === ':files' || word.startsWith(start))
