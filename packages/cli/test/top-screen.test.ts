@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { needs } from '@sluice/needs'
+import stringWidth from 'string-width'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type TopRow, TopScreen } from '../src/rows/top-screen.ts'
 import { output } from './cli.ts'
@@ -40,6 +41,30 @@ describe('the screen of top', () => {
     // The end of a long name is what tells it from others.
     expect(body[0]).toMatch(/^a-queue\S*…\S*-eu +ok +3 /)
     for (const line of body.slice(0, 3)) expect(line).toMatch(/12\.3 +1\.0% .*3\/8$/)
+  })
+
+  test.each([1, 12, 20, 41, 80])('fits %i columns with names of any characters', (width) => {
+    const names = ['注文処理キュー'.repeat(5), '🎉👩‍👩‍👧'.repeat(20), 'e\u0301'.repeat(60)]
+    const wide = names.map((name) => rowOf(name, 3))
+    const lines = new TopScreen().lines(wide, names.join(), { width, height: 24 }, plain)
+    for (const line of lines) {
+      expect(stringWidth(line)).toBeLessThanOrEqual(width)
+      expect(line.isWellFormed()).toBe(true)
+    }
+    if (width > 40) expect(lines.findLast((line) => line.startsWith('注'))).toMatch(/…\S*ー /)
+  })
+
+  test('has all of a warning that is longer than a line', () => {
+    const warning = 'Postgres failed: connect ECONNREFUSED 127.0.0.1:5432; trying again every 2.0s'
+    const size = { width: 40, height: 8 }
+    const many = Array.from({ length: 20 }, (_, at) => rowOf(`queue-${at}`, at))
+    const lines = new TopScreen().lines(many, warning, size, plain)
+    expect(lines.slice(0, 3)).toEqual([
+      'Postgres failed: connect ECONNREFUSED',
+      '127.0.0.1:5432; trying again every 2.0s',
+      expect.stringMatching(/^QUEUE /),
+    ])
+    expect(lines).toHaveLength(8)
   })
 
   test('sorts, and reverses the order', () => {

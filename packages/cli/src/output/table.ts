@@ -14,17 +14,44 @@ const gap = '   '
 /** The text of an empty cell. */
 export const nothing = '<none>'
 
+/** The characters of a text as a reader sees them. */
+function charactersOf(text: string): string[] {
+  return [...new Intl.Segmenter().segment(text)].map(({ segment }) => segment)
+}
+
+/** As many of the first characters as have room in a number of terminal columns. */
+function fitting(characters: readonly string[], columns: number): readonly string[] {
+  let width = 0
+  const end = characters.findIndex((character) => {
+    width += stringWidth(character)
+    return width > columns
+  })
+  return end < 0 ? characters : characters.slice(0, end)
+}
+
 /** Truncates a text to a number of terminal columns, with an ellipsis. */
 export function cutTo(text: string, columns: number): string {
   if (stringWidth(text) <= columns) return text
-  let kept = ''
-  let width = 0
-  for (const { segment } of new Intl.Segmenter().segment(text)) {
-    width += stringWidth(segment)
-    if (width > columns - 1) break
-    kept += segment
-  }
-  return `${kept}…`
+  return `${fitting(charactersOf(text), columns - 1).join('')}…`
+}
+
+/** Truncates a name in its middle: its end often tells it from others. */
+export function cutMiddle(text: string, columns: number): string {
+  if (stringWidth(text) <= columns) return text
+  const characters = charactersOf(text)
+  const headMax = Math.ceil((columns - 1) / 2)
+  const head = fitting(characters, headMax)
+  const tail = fitting(characters.toReversed(), columns - 1 - headMax)
+  return `${head.join('')}…${tail.toReversed().join('')}`
+}
+
+/** Folds a text into lines of at most so many terminal columns, at spaces; the last one is cut. */
+export function folded(text: string, columns: number, linesMax: number): string[] {
+  if (linesMax <= 1 || stringWidth(text) <= columns) return [cutTo(text, columns)]
+  const head = fitting(charactersOf(text), columns + 1).join('')
+  const space = head.lastIndexOf(' ')
+  if (space <= 0) return [cutTo(text, columns)]
+  return [text.slice(0, space), ...folded(text.slice(space + 1), columns, linesMax - 1)]
 }
 
 /**

@@ -2,7 +2,7 @@ import { manyWords } from '@sluice/core/words'
 import { formatAge, formatSpan } from '../duration.ts'
 import { shown } from '../output/escape.ts'
 import type { Paint } from '../output/paint.ts'
-import { type Column, cutTo, Table } from '../output/table.ts'
+import { type Column, cutMiddle, cutTo, folded, Table } from '../output/table.ts'
 import { counted, painted, type QueueRow, urgencyOf } from './queue-rows.ts'
 import type { Rates } from './run-rates.ts'
 
@@ -109,6 +109,9 @@ const scrolls: Readonly<Record<string, number>> = {
 const nameMin = 16
 const gap = 3
 
+/** A warning, which takes the place of the title, may be longer than a line. */
+const titleLinesMax = 4
+
 /** The screen of `top`, which keys of the keyboard change. */
 export class TopScreen {
   #sort = 0
@@ -151,14 +154,12 @@ export class TopScreen {
   ): string[] {
     const { width, height } = size
     const found = this.#sorted(rows.filter(({ queue }) => queue.includes(this.#filter)))
-    const room = Math.max(1, height - 3)
+    const titles = folded(title, width, titleLinesMax)
+    const room = Math.max(1, height - titles.length - 2)
     this.#from = Math.min(this.#from, Math.max(0, found.length - room))
     const visible = found.slice(this.#from, this.#from + room)
     const fitting = this.#fitting(visible, width)
-    const nameWidth = Math.max(
-      nameMin,
-      width - fitting.reduce((sum, one) => sum + gap + widthOf(one, visible), 0),
-    )
+    const nameWidth = width - fitting.reduce((sum, one) => sum + gap + widthOf(one, visible), 0)
     const table = new Table<TopRow>(
       [
         { title: 'QUEUE', text: ({ queue }) => cutMiddle(shown(queue), nameWidth) },
@@ -171,7 +172,7 @@ export class TopScreen {
     )
     const [header = '', ...lines] = table.lines(visible)
     return [
-      cutTo(title, width),
+      ...titles,
       paint('bold', cutTo(header, width)),
       ...lines,
       cutTo(this.#foot(found), width),
@@ -210,11 +211,4 @@ const plain: Paint = (_, text) => text
 
 function widthOf(column: TopColumn, rows: readonly TopRow[]): number {
   return Math.max(column.title.length, ...rows.map((row) => column.text(row, plain).length || 1))
-}
-
-/** Truncates a name in its middle: its end often tells it from others. */
-export function cutMiddle(text: string, columnsMax: number): string {
-  if (text.length <= columnsMax) return text
-  const head = Math.ceil((columnsMax - 1) / 2)
-  return `${text.slice(0, head)}…${text.slice(text.length - (columnsMax - 1 - head))}`
 }
