@@ -100,6 +100,18 @@ function interruption(): AbortSignal {
   return controller.signal
 }
 
+/** The current folder, to which paths are relative. A deployment may have deleted it. */
+function currentFolder(): string {
+  try {
+    return process.cwd()
+  } catch {
+    process.stderr.write(
+      'sluice: cannot run: the current folder was deleted or cannot be read; change to another folder\n',
+    )
+    process.exit(exitCodes.failed)
+  }
+}
+
 function browse(url: string): Promise<boolean> {
   const [command, ...args] =
     process.platform === 'darwin'
@@ -124,7 +136,7 @@ const terminal: Terminal = {
   stdout: outputTo(process.stdout),
   stderr: outputTo(process.stderr),
   env: process.env,
-  cwd: process.cwd(),
+  cwd: currentFolder(),
   clock: systemClock,
   interrupted: interruption(),
   uniqueId: randomUUID,

@@ -24,6 +24,29 @@ test('the program does the same as the command line in this process', async () =
   expect(missing).toMatchObject({ code: 4, out: '' })
 })
 
+test('a current folder that was deleted is an error in one line', () => {
+  const { status, stdout, stderr } = spawnSync(
+    'bash',
+    ['-c', 'cd "$GONE" && rmdir "$GONE" && sluice queues -s ./queue.db'],
+    {
+      encoding: 'utf8',
+      env: {
+        ...process.env,
+        PATH: `${folderWithProgram()}:${process.env['PATH']}`,
+        GONE: scratchFolder(),
+      },
+    },
+  )
+  expect({ status, stdout, stderr }).toEqual({
+    status: 1,
+    stdout: '',
+    // The shell that starts the program here may say so, too.
+    stderr: expect.stringMatching(
+      /^(sh: .*\n)?sluice: cannot run: the current folder was deleted .*; change to another folder\n$/,
+    ),
+  })
+})
+
 test('keys come through a pipe', async () => {
   const store = newFile()
   const program = start(['add', 'orders', '--stdin'], { SLUICE_STORE: store })
