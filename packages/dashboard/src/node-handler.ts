@@ -26,7 +26,9 @@ export function toNodeHandler(
     if (incoming.originalUrl !== undefined) incoming.url = incoming.originalUrl
     // A body parser ran first and has consumed the body.
     if (incoming.readableDidRead && incoming.body !== undefined) {
-      incoming.rawBody ??= Buffer.from(JSON.stringify(incoming.body))
+      const { body } = incoming
+      const isUnparsed = typeof body === 'string' || Buffer.isBuffer(body)
+      incoming.rawBody ??= Buffer.from(isUnparsed ? body : JSON.stringify(body))
     }
     void listen(incoming, outgoing)
   }

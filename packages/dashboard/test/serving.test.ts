@@ -259,32 +259,45 @@ describe('a dashboard mounted in a server of the kind of Express', () => {
     return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server }
   }
 
-  test('answers below its path, though the path was cut off and the body read', async () => {
-    const { dashboard } = assemble({ driver: memoryDriver(), basePath: '/queues', auth: { token } })
-    open.push(dashboard)
-    const handle = toNodeHandler(dashboard)
-    const parsed = async (incoming: IncomingMessage): Promise<IncomingMessage> => {
-      const mounted = incoming as IncomingMessage & { originalUrl?: string; body?: unknown }
-      mounted.originalUrl = mounted.url ?? ''
-      mounted.url = mounted.originalUrl.slice('/queues'.length) || '/'
-      if (mounted.method === 'POST') {
-        let text = ''
-        for await (const chunk of mounted) text += String(chunk)
-        mounted.body = JSON.parse(text)
+  /** The body as parsers of JSON, of texts and of bytes leave it. */
+  const parsers: [string, (text: string) => unknown][] = [
+    ['JSON', (text) => JSON.parse(text) as unknown],
+    ['a text', (text) => text],
+    ['bytes', (text) => Buffer.from(text)],
+  ]
+  test.each(parsers)(
+    'answers below its path that was cut off, with a body read as %s',
+    async (_, parse) => {
+      const { dashboard } = assemble({
+        driver: memoryDriver(),
+        basePath: '/queues',
+        auth: { token },
+      })
+      open.push(dashboard)
+      const handle = toNodeHandler(dashboard)
+      const parsed = async (incoming: IncomingMessage): Promise<IncomingMessage> => {
+        const mounted = incoming as IncomingMessage & { originalUrl?: string; body?: unknown }
+        mounted.originalUrl = mounted.url ?? ''
+        mounted.url = mounted.originalUrl.slice('/queues'.length) || '/'
+        if (mounted.method === 'POST') {
+          let text = ''
+          for await (const chunk of mounted) text += String(chunk)
+          mounted.body = parse(text)
+        }
+        return mounted
       }
-      return mounted
-    }
-    const { url } = await mount((incoming, outgoing) => {
-      void parsed(incoming).then((mounted) => handle(mounted, outgoing))
-    })
-    expect((await fetch(`${url}/queues`, { redirect: 'manual' })).headers.get('location')).toBe(
-      '/queues/',
-    )
-    expect((await fetch(`${url}/queues/healthz`)).status).toBe(200)
-    const headers = { 'content-type': 'application/json' }
-    const body = JSON.stringify({ token })
-    const answer = await fetch(`${url}/queues/api/sign-in`, { method: 'POST', headers, body })
-    expect(answer.status).toBe(200)
-    expect(answer.headers.get('set-cookie')).toContain('Path=/queues;')
-  })
+      const { url } = await mount((incoming, outgoing) => {
+        void parsed(incoming).then((mounted) => handle(mounted, outgoing))
+      })
+      expect((await fetch(`${url}/queues`, { redirect: 'manual' })).headers.get('location')).toBe(
+        '/queues/',
+      )
+      expect((await fetch(`${url}/queues/healthz`)).status).toBe(200)
+      const headers = { 'content-type': 'application/json' }
+      const body = JSON.stringify({ token })
+      const answer = await fetch(`${url}/queues/api/sign-in`, { method: 'POST', headers, body })
+      expect(answer.status).toBe(200)
+      expect(answer.headers.get('set-cookie')).toContain('Path=/queues;')
+    },
+  )
 })
