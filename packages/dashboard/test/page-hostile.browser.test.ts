@@ -98,6 +98,22 @@ describe.skipIf(!hasChromium)('texts of strangers', { timeout: 300_000 }, () => 
     await nothingHappened()
   })
 
+  it('are copied whole without the clipboard API, and the focus stays on the button', async () => {
+    const { page } = visit
+    const text = 'line\nbreak\r\n\ttab'
+    await visit.go({ at: 'key', queue: 'all of them', key: text })
+    await page.locator('.errors .error').waitFor()
+    // It is there in secure contexts only; without them, nothing could read here what was copied.
+    await page.evaluate(() => {
+      navigator.clipboard.writeText = () => Promise.reject(new Error('not a secure context'))
+    })
+    await page.getByRole('button', { name: 'Copy the key' }).press('Enter')
+    await visit.until(() => page.evaluate(() => navigator.clipboard.readText()), text)
+    const focused = await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))
+    expect(focused).toBe('Copy the key')
+    await page.evaluate(() => Reflect.deleteProperty(navigator.clipboard, 'writeText'))
+  })
+
   it('would be noticed if they were more', async () => {
     await visit.page.evaluate(() => {
       const style = document.createElement('style')

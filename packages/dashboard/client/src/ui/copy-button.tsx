@@ -9,15 +9,26 @@ async function copy(text: string): Promise<boolean> {
     return true
   } catch {
     // The clipboard API exists only in secure contexts; the old way works everywhere.
-    const area = document.createElement('textarea')
-    area.value = text
-    area.className = 'off-screen'
-    document.body.append(area)
-    area.select()
-    const isCopied = document.execCommand('copy')
-    area.remove()
-    return isCopied
+    return copyTheOldWay(text)
   }
+}
+
+/** Copies by the command of a selection. The event has the text, since a text field changes line ends. */
+function copyTheOldWay(text: string): boolean {
+  const focused = document.activeElement
+  const area = document.createElement('textarea')
+  area.value = text
+  area.className = 'off-screen'
+  area.addEventListener('copy', (event) => {
+    event.clipboardData?.setData('text/plain', text)
+    event.preventDefault()
+  })
+  document.body.append(area)
+  area.select()
+  const isCopied = document.execCommand('copy')
+  area.remove()
+  if (focused instanceof HTMLElement) focused.focus({ preventScroll: true })
+  return isCopied
 }
 
 /** Copies a text, invisible characters included. */
