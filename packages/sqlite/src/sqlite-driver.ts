@@ -231,7 +231,7 @@ export class SqliteDriver implements Driver {
     const { connection, library } = this.#opened()
     return transact(
       {
-        file: () => this.#target.file(),
+        file: connection.file,
         exclusive: this.#target.exclusive,
         library,
         time: connection.time(this.#clock),

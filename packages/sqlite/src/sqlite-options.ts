@@ -22,7 +22,10 @@ export interface CommonOptions {
 
 /** A store in a file of its own. */
 export interface FileOptions extends CommonOptions {
-  /** The path of the file. It is created if it does not exist; its directory must exist. */
+  /**
+   * The path of the file. A relative one begins at the current folder of the process when the driver is
+   * created. The file is created if it does not exist; its directory must exist.
+   */
   readonly file: string
   /** Default: better-sqlite3 if it is installed, node:sqlite if not. */
   readonly library?: LibraryName

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { existsSync, readdirSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { chdir, cwd } from 'node:process'
 import { Worker } from 'node:worker_threads'
 import { SluiceError, systemClock } from '@sluice/core'
 import { examineStore, sqliteDriver } from '@sluice/sqlite'
-import { test } from 'vitest'
+import { onTestFinished, test } from 'vitest'
 import { FileSource } from '../src/connection/database-source.ts'
 import { sqliteEnvironment } from '../src/connection/environment.ts'
 import { targetOf } from '../src/connection/target.ts'
@@ -35,6 +36,45 @@ test('opening and closing leaves nothing behind', async () => {
   // The test runner has some of its own that come and go; a hundred of ours would show.
   assert.ok(process.getActiveResourcesInfo().length < resources + 10)
   assert.deepEqual(readdirSync(dirname(file)), ['queue.db'])
+})
+
+test('a relative path leads to the folder in which the driver was created', async () => {
+  const folder = dirname(scratchFile())
+  mkdirSync(join(folder, 'elsewhere'))
+  const before = cwd()
+  onTestFinished(() => chdir(before))
+  chdir(folder)
+  const driver = sqliteDriver({ file: 'queue.db', durability: 'process' })
+  chdir('elsewhere')
+  await driver.open({})
+  await driver.close()
+  assert.deepEqual(readdirSync(folder).sort(), ['elsewhere', 'queue.db'])
+  assert.deepEqual(readdirSync('.'), [])
+})
+
+test('a transaction takes part in the file that is open, wherever its link leads by now', async () => {
+  const folder = dirname(scratchFile())
+  for (const name of ['one', 'two']) mkdirSync(join(folder, name))
+  const current = join(folder, 'current')
+  symlinkSync('one', current)
+  const driver = sqliteDriver({ file: join(current, 'queue.db'), durability: 'process' })
+  await driver.open({})
+  rmSync(current)
+  symlinkSync('two', current)
+  const library = loadLibrary(undefined)
+  const database = library.open(join(folder, 'one', 'queue.db'))
+  database.exec('begin immediate')
+  void driver.transact?.(database).add('q', [ask('a')], askOptions)
+  database.exec('commit')
+  database.close()
+  const other = library.open(join(current, 'queue.db'))
+  assert.throws(
+    () => driver.transact?.(other),
+    (error) => SluiceError.is(error, 'ERR_INVALID_INPUT'),
+  )
+  other.close()
+  assert.equal((await driver.claim('q', claimRequest())).claims[0]?.key, 'a')
+  await driver.close()
 })
 
 test('a thread shares a file as a process does', async () => {

@@ -58,7 +58,6 @@ export function storeOn(file: string, parts: StoreParts = {}): Store {
     isShared: true,
     canTransact: true,
     exclusive: undefined,
-    file: () => file,
     connect(...given: Parameters<Target['connect']>) {
       const share = { connection, library, release: () => connection.close() }
       const opened = connection.open(...given)

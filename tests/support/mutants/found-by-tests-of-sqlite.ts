@@ -3,6 +3,20 @@ import type { FoundByTest } from './source-mutant.ts'
 /** Defects of the driver for SQLite, and the tests that find them. */
 export const foundByTestsOfSqlite: readonly FoundByTest[] = [
   {
+    name: 'a relative path leads to the folder in which SQLite is opened',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection/target.ts',
+        find: 'const file = resolve(options.file)',
+        replace: 'const { file } = options',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/open-and-close.test.ts',
+      title: 'a relative path leads to the folder in which the driver was created',
+    },
+  },
+  {
     name: 'a backup in place of the file is opened with the log of the former file',
     edits: [
       {

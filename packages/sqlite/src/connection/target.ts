@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { type Awaitable, type Clock, SluiceTypeError } from '@sluice/core/driver'
 import type { SqliteDatabase } from '../library/database.ts'
 import {
@@ -26,8 +27,6 @@ export interface Target {
   readonly canTransact: boolean
   /** The connection that the caller has passed as the only one, if any. */
   readonly exclusive: SqliteDatabase | undefined
-  /** The real path of the file; empty for a database in memory. Throws if it cannot be reached. */
-  file(): string
   connect(clock: Clock): Awaitable<ConnectionShare>
 }
 
@@ -53,16 +52,17 @@ export function fileSettings(options: FileOptions): FileSettings {
 }
 
 function fileTarget(options: FileOptions, environment: SqliteEnvironment): Target {
+  // The file is opened later, when the program may have changed its folder.
+  const file = resolve(options.file)
   const isShared = canShare(options.library, environment)
   return {
     isInMemory: false,
     isShared,
     canTransact: isShared,
     exclusive: undefined,
-    file: () => realPathOf(options.file),
     connect: (clock) =>
       shareConnection(
-        fileSettings(options),
+        fileSettings({ ...options, file }),
         environment,
         options.lockWaitMs ?? lockWaitMsDefault,
         clock,
@@ -94,7 +94,6 @@ function guestTarget(options: DatabaseOptions, environment: SqliteEnvironment): 
     isShared: true,
     canTransact: true,
     exclusive: undefined,
-    file: () => realPathOf(path),
     connect: (clock) =>
       shareConnection(
         {
@@ -119,10 +118,9 @@ function handedInTarget(options: DatabaseOptions, environment: SqliteEnvironment
     isShared: path !== '',
     canTransact: true,
     exclusive: database,
-    file: () => (path === '' ? '' : realPathOf(path)),
     connect(clock) {
       const { durability, migrate } = common(options)
-      const file = path === '' ? 'the database in memory' : path
+      const file = path === '' ? 'the database in memory' : realPathOf(path)
       const source = new HandedInSource(database, file, durability, migrate)
       const lockWaitMs = options.lockWaitMs ?? lockWaitMsDefault
       const connection = new Connection(source, environment, lockWaitMs)

@@ -22,8 +22,8 @@ const sessions = new WeakMap<SqliteDatabase, Statements>()
 
 /** The store that a transaction of the caller must be on. */
 export interface TransactTarget {
-  /** The real path of the store's file; empty if it is in memory. */
-  file(): string
+  /** The real path of the file that the driver has open, or what a database in memory is called. */
+  readonly file: string
   /** The connection that the caller has passed as the only one, if any. */
   readonly exclusive: SqliteDatabase | undefined
   /** The library of the driver's own connection to the file. */
@@ -56,7 +56,7 @@ export function transact(target: TransactTarget, transaction: unknown): DriverTr
         return value
       })
     } catch (error) {
-      throw storeError(error, 'before-commit', target.file())
+      throw storeError(error, 'before-commit', target.file)
     }
   }
   return {
@@ -68,13 +68,10 @@ export function transact(target: TransactTarget, transaction: unknown): DriverTr
 
 function checkTarget(target: TransactTarget, database: SqliteDatabase): void {
   if (database === target.exclusive) return
-  const file = target.file()
+  const { file } = target
   const theirs = fileOf(database)
-  if (file === '' || theirs === '' || realPathOf(theirs) !== file) {
-    throw new SluiceTypeError(
-      'transaction',
-      `must be a connection to ${file === '' ? 'the database that was handed in' : file}`,
-    )
+  if (theirs === '' || realPathOf(theirs) !== file) {
+    throw new SluiceTypeError('transaction', `must be a connection to ${file}`)
   }
   const difference = differenceOf(libraryBehind(database), target.library)
   if (difference === undefined) return
