@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync, fork, spawnSync } from 'node:child_process'
-import { rmSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { getuid } from 'node:process'
 import { type Driver, type ErrorCode, SluiceError } from '@sluice/core'
@@ -102,6 +102,26 @@ describe.skipIf(!canMount)('a file system of its own', () => {
     execFileSync('mount', ['-o', 'remount,size=4m', folder])
     await driver.open({})
     await driver.close()
+  })
+
+  test('whose last room a new file takes: it is there whole, or not at all', async () => {
+    const folder = mounted('3m')
+    const file = join(folder, 'queue.db')
+    const codes = new Set<ErrorCode | undefined>()
+    for (let kB = 4; kB <= 300; kB += 8) {
+      const { bavail, bsize } = statfsSync(folder)
+      writeFileSync(join(folder, 'ballast'), Buffer.alloc(bavail * bsize - kB * 1_024))
+      const driver = sqliteDriver({ file })
+      const code = await codeOf(() => driver.open({}))
+      codes.add(code)
+      await driver.close()
+      rmSync(join(folder, 'ballast'))
+      if (code === undefined || statOrNot(file) !== undefined) {
+        assert.deepEqual((await examineStore({ file })).findings, [], `with ${kB} kB`)
+      }
+      for (const name of readdirSync(folder)) rmSync(join(folder, name))
+    }
+    assert.deepEqual(codes, new Set(['ERR_STORE_FULL', undefined]))
   })
 
   test('that cannot be written to, until it can', async () => {

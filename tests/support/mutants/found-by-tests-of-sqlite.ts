@@ -3,6 +3,34 @@ import type { FoundByTest } from './source-mutant.ts'
 /** Defects of the driver for SQLite, and the tests that find them. */
 export const foundByTestsOfSqlite: readonly FoundByTest[] = [
   {
+    name: 'a disk without room for the locks of SQLite is not called full',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection/errors.ts',
+        find: "stage !== 'commit' && isWithoutLocks(error)",
+        replace: "stage === 'commit' && isWithoutLocks(error)",
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/real-faults.test.ts',
+      title: 'whose last room a new file takes',
+    },
+  },
+  {
+    name: 'a file that is created on a full disk is put in place without its log',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection/store-file.ts',
+        find: "database.exec('pragma wal_checkpoint(truncate)')",
+        replace: "database.exec('pragma data_version')",
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/real-faults.test.ts',
+      title: 'whose last room a new file takes',
+    },
+  },
+  {
     name: 'a relative path leads to the folder in which SQLite is opened',
     edits: [
       {

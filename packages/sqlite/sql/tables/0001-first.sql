@@ -44,11 +44,7 @@ create table sluice_holders (
   name text not null unique
 ) strict;
 
--- One row per key of a queue.
---
--- A pending run and a claimed run share the same columns: a claim leaves them in place and fills in
--- the held half, which makes claims and releases cheap. The next pending run of a held key is stored
--- in next_*.
+-- One row per key of a queue; docs/internals/sqlite.md explains the two halves.
 create table sluice_keys (
   id integer primary key,
   queue integer not null,

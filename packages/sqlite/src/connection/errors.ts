@@ -63,11 +63,12 @@ export function storeError(error: unknown, stage: Stage, file: string): SluiceEr
   if (SluiceError.is(error)) return error
   const trouble = errorKindOf(error)
   const details = { cause: error, retryable: true }
+  if (trouble === 'full' || (stage !== 'commit' && isWithoutLocks(error))) {
+    return new SluiceError('ERR_STORE_FULL', `the disk under ${file} is full`, details)
+  }
   switch (trouble) {
     case 'busy':
       return new SluiceError('ERR_STORE_BUSY', `${file} ${busyText(error)}`, details)
-    case 'full':
-      return new SluiceError('ERR_STORE_FULL', `the disk under ${file} is full`, details)
     case 'damaged':
       return new SluiceError(
         'ERR_STORE_DAMAGED',
@@ -93,6 +94,12 @@ export function storeError(error: unknown, stage: Stage, file: string): SluiceEr
     default:
       return trouble satisfies never
   }
+}
+
+/** Whether there was no room for the `-shm`, which SQLite calls an input or output error. */
+function isWithoutLocks(error: unknown): boolean {
+  const { code, errcode } = error as { readonly code?: unknown; readonly errcode?: unknown }
+  return code === 'SQLITE_IOERR_SHMSIZE' || errcode === 4_874
 }
 
 function busyText(error: unknown): string {

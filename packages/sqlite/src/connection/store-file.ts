@@ -127,6 +127,8 @@ function createFile(path: string, { library, now }: FileRequirements): void {
     try {
       applyPragmas(database, 'power')
       createSchema(database, now)
+      // Closing the file does this too, but reports no error: the rest would stay in a log that is removed.
+      database.exec('pragma wal_checkpoint(truncate)')
     } finally {
       database.close()
     }
