@@ -79,7 +79,10 @@ function checkFile({ file, library, mustExist }: FileOptions): void {
       'must be a file; a database in memory is handed in: { database, exclusive: true }',
     )
   }
-  if (file.includes('\0')) throw new SluiceTypeError('options.file', 'must not contain NUL')
+  // better-sqlite3 opens the file without the white space, which is another one.
+  if (/\0|\s$/.test(file)) {
+    throw new SluiceTypeError('options.file', 'must not contain NUL, or end with white space')
+  }
   if (library !== undefined) checkOneOf('options.library', library, libraryNames)
   if (mustExist !== undefined) checkBoolean('options.mustExist', mustExist)
 }

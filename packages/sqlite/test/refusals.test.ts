@@ -306,6 +306,17 @@ describe('options', () => {
   }
 })
 
+test('a path that ends with white space is refused: better-sqlite3 opens the file without it', () => {
+  for (const space of [' ', '\n', '\u00a0']) {
+    assert.throws(
+      () => sqliteDriver({ file: `queue.db${space}` }),
+      (error) => SluiceError.is(error, 'ERR_INVALID_INPUT'),
+    )
+  }
+  // Elsewhere in a path it is a part of the name.
+  sqliteDriver({ file: ' my folder /my queue.db' })
+})
+
 test('file systems of a network are known by their numbers', () => {
   assert.equal(networkName(0x6969), 'nfs')
   assert.equal(networkName(0xff534d42), 'cifs')
