@@ -134,13 +134,7 @@ export class SqliteDriver implements Driver {
 
   claim(queue: string, request: ClaimRequest): Awaitable<ClaimReply> {
     const found = this.#read(queue, (statements, store) => claimNothing(statements, store, request))
-    const take = (): Awaitable<ClaimReply> =>
-      this.#write(queue, (statements, store) => {
-        const tx = new WriteTransaction(statements, queue, store)
-        const reply = claimVerb(tx, request)
-        tx.end()
-        return reply
-      })
+    const take = (): Awaitable<ClaimReply> => this.#writeTo(queue, (tx) => claimVerb(tx, request))
     if (found instanceof Promise) return found.then((reply) => reply ?? take())
     return found ?? take()
   }
@@ -260,23 +254,25 @@ export class SqliteDriver implements Driver {
     return Promise.reject(new SluiceError('ERR_CLOSED', 'the driver is not open'))
   }
 
-  /** Does `work` on a queue, and wakes the watchers: it may have made keys claimable. */
-  #change<T>(queue: string, work: (tx: WriteTransaction) => T): Awaitable<T> {
-    if (this.#share === undefined) return this.#notOpen()
-    const { connection } = this.#share
-    const done = connection.write(this.#clock, queue, (statements, store) => {
+  #writeTo<T>(queue: string, work: (tx: WriteTransaction) => T): Awaitable<T> {
+    return this.#write(queue, (statements, store) => {
       const tx = new WriteTransaction(statements, queue, store)
       const value = work(tx)
       tx.end()
       return value
     })
-    const { changes } = connection
+  }
+
+  /** Does `work` on a queue, and wakes the watchers: it may have made keys claimable. */
+  #change<T>(queue: string, work: (tx: WriteTransaction) => T): Awaitable<T> {
+    const changes = this.#share?.connection.changes
+    const done = this.#writeTo(queue, work)
     if (!(done instanceof Promise)) {
-      changes.announce(queue)
+      changes?.announce(queue)
       return done
     }
     return done.then((value) => {
-      changes.announce(queue)
+      changes?.announce(queue)
       return value
     })
   }

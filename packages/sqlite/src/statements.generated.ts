@@ -8,7 +8,7 @@ export const migrations: readonly Migration[] = [
     breaking: true,
     sql: `-- breaking: yes
 --
--- The first schema. Instants are milliseconds since the epoch, as REAL; NULL stands for none.
+-- Instants are milliseconds since the epoch; NULL stands for none.
 
 -- The migrations that were applied to this file.
 create table sluice_schema (

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { SluiceError } from '@sluice/core'
+import { type ErrorCode, SluiceError } from '@sluice/core'
 import { examineStore, sqliteDriver } from '@sluice/sqlite'
 import * as fc from 'fast-check'
-import { test } from 'vitest'
+import { describe, test } from 'vitest'
+import { findingError } from '../src/connection/errors.ts'
+import { sqliteError } from './faulty-library.ts'
 import { scratchFile } from './scratch.ts'
-import { ask, askOptions, claimRequest } from './store.ts'
+import { ask, askOptions, claimRequest, storeOn } from './store.ts'
 
 const runs = Number(process.env['SLUICE_DAMAGE_RUNS'] ?? 60)
 const pageBytes = 4_096
@@ -97,3 +99,70 @@ test('a damaged file answers rightly or says that it cannot', async () => {
     { numRuns: runs },
   )
 }, 120_000)
+
+// SQLite says that a page is damaged also when the system could not read it.
+describe('a page that SQLite calls damaged', () => {
+  const setUp = async () => {
+    const { driver, library } = storeOn(scratchFile())
+    await driver.open({})
+    await driver.add('q', [ask('a')], askOptions)
+    const count = async () => (await driver.counts('q', { cap: 10 })).ready
+    return { driver, library, count }
+  }
+  const isCode = (code: ErrorCode, retryable: boolean) => (error: unknown) =>
+    SluiceError.is(error, code) && error.retryable === retryable
+
+  test('is a retryable error, and the next call succeeds, if the file is not damaged', async () => {
+    const { driver, library, count } = await setUp()
+    const examinations: string[] = []
+    library.fault = {
+      before(sql) {
+        if (sql.includes('from sluice_keys')) throw sqliteError('SQLITE_CORRUPT')
+        if (sql === 'pragma integrity_check') examinations.push(sql)
+      },
+    }
+    await assert.rejects(count, isCode('ERR_STORE', true))
+    assert.equal(examinations.length, 1)
+    library.fault = {}
+    assert.equal(await count(), 1)
+    await driver.close()
+  })
+
+  test('is ERR_STORE_DAMAGED at once, and for good, if the file is damaged', async () => {
+    const { driver, library, count } = await setUp()
+    library.fault = {
+      before(sql) {
+        if (/from sluice_keys|integrity_check/.test(sql)) throw sqliteError('SQLITE_CORRUPT')
+      },
+    }
+    await assert.rejects(count, isCode('ERR_STORE_DAMAGED', false))
+    await assert.rejects(count, isCode('ERR_STORE_DAMAGED', false))
+    await driver.close()
+  })
+
+  test('does not keep the file from being opened, if the second attempt finds no damage', async () => {
+    const file = scratchFile()
+    const former = storeOn(file).driver
+    await former.open({})
+    await former.close()
+    const { driver, library } = storeOn(file)
+    let attempts = 0
+    library.fault = {
+      before(sql) {
+        if (!sql.includes('from sqlite_schema')) return
+        attempts += 1
+        if (attempts === 1) throw sqliteError('SQLITE_CORRUPT')
+      },
+    }
+    await driver.open({})
+    assert.deepEqual(await driver.queues(), [])
+    await driver.close()
+  })
+
+  test('is not damage if the examination could not read it either', () => {
+    const message = 'Tree 9 page 227: unable to get the page. error code=8458'
+    assert.ok(isCode('ERR_STORE', true)(findingError(message, 'queue.db')))
+    const damaged = 'Tree 9 page 227: btreeInitPage() returns error code 11'
+    assert.ok(isCode('ERR_STORE_DAMAGED', false)(findingError(damaged, 'queue.db')))
+  })
+})

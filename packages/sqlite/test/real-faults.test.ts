@@ -232,6 +232,7 @@ describe.skipIf(!canTrace)('whatever the system does at whichever call', () => {
         const { lines, wasHit } = await traced(file, calls, action, nth)
         if (!wasHit) break
         hits += 1
+        assert.ok(!lines.some((line) => line.startsWith('ERR_STORE_DAMAGED')), lines.join('; '))
         if (statOrNot(file) === undefined) {
           assert.ok(!lines.some((line) => line.startsWith('first ')), 'nothing was acknowledged')
           continue

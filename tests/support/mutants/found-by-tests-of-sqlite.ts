@@ -3,6 +3,34 @@ import type { FoundByTest } from './source-mutant.ts'
 /** Defects of the driver for SQLite, and the tests that find them. */
 export const foundByTestsOfSqlite: readonly FoundByTest[] = [
   {
+    name: 'a file name with white space at its end is accepted by SQLite',
+    edits: [
+      {
+        file: 'packages/sqlite/src/sqlite-options.ts',
+        find: 'if (/\\0|\\s$/.test(file)) {',
+        replace: 'if (/\\0/.test(file)) {',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/refusals.test.ts',
+      title: 'a path that ends with white space is refused',
+    },
+  },
+  {
+    name: 'a page that the system could not read stops workers of SQLite',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection/connection.ts',
+        find: "stage = 'examined'",
+        replace: "stage = 'before-commit'",
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/damage.test.ts',
+      title: 'is a retryable error, and the next call succeeds',
+    },
+  },
+  {
     name: 'a disk without room for the locks of SQLite is not called full',
     edits: [
       {

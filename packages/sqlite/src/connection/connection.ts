@@ -4,7 +4,7 @@ import { StoreTime } from '../rows/store-time.ts'
 import { BusyRetry } from './busy-retry.ts'
 import { type DatabaseSource, findingsIn, isInTransaction } from './database-source.ts'
 import type { SqliteEnvironment } from './environment.ts'
-import { errorKindOf, type Stage, storeError } from './errors.ts'
+import { errorKindOf, findingError, type Stage, storeError } from './errors.ts'
 import { LogGuard } from './log-guard.ts'
 import type { Statements } from './statements.ts'
 import { WakeSignal } from './wake-signal.ts'
@@ -130,7 +130,10 @@ export class Connection {
     let stage: Stage = 'before-commit'
     try {
       this.#checkFile()
-      if (this.#source.isTaken()) throw this.#takenError()
+      if (this.#source.isTaken()) {
+        const message = 'the database given as exclusive is in a transaction of another user'
+        throw new SluiceError('ERR_STORE_BUSY', message, { retryable: true })
+      }
       if (writes) statements.begin.run()
       else statements.beginRead.run()
       let value: T
@@ -153,13 +156,13 @@ export class Connection {
       return value
     } catch (error) {
       this.#afterError(error)
+      if (stage === 'before-commit' && errorKindOf(error) === 'damaged') {
+        // SQLite says this also of a page that the system could not read.
+        this.#opened(clock)
+        stage = 'examined'
+      }
       throw storeError(error, stage, this.file)
     }
-  }
-
-  #takenError(): SluiceError {
-    const message = 'the database given as exclusive is in a transaction of another user'
-    return new SluiceError('ERR_STORE_BUSY', message, { retryable: true })
   }
 
   #afterError(error: unknown): void {
@@ -202,24 +205,27 @@ export class Connection {
       )
     }
     if (this.#isClosed) throw new SluiceError('ERR_CLOSED', `${this.file} is closed`)
-    this.#statements ??= this.#open(clock)
-    return this.#statements
+    return this.#statements ?? this.#open(clock)
   }
 
   #open(clock: Clock): Statements {
     try {
       const statements = this.#source.open(clock.now())
+      this.#statements = statements
       this.#lookedAtFileMs = -Infinity
       this.#logGuard.opened()
-      if (!this.#mustCheck) return statements
-      const [finding] = findingsIn(statements.database, 'quick_check(1)')
-      if (finding === undefined) {
+      if (this.#mustCheck) {
+        const [finding] = findingsIn(statements.database)
+        if (finding !== undefined) throw findingError(finding, this.file)
         this.#mustCheck = false
-        return statements
       }
-      this.#source.close(statements)
-      throw new SluiceError('ERR_STORE_DAMAGED', `${this.file} is damaged: ${finding}`)
+      return statements
     } catch (error) {
+      this.#drop()
+      if (errorKindOf(error) === 'damaged' && !this.#mustCheck) {
+        this.#mustCheck = true
+        return this.#open(clock)
+      }
       throw storeError(error, 'opening', this.file)
     }
   }

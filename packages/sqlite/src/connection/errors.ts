@@ -10,30 +10,21 @@ export type ErrorKind =
   | 'read-only'
   | 'other'
 
-// https://sqlite.org/rescode.html: the low byte of an extended code is the primary one.
-const kindOfCode: Readonly<Record<number, ErrorKind>> = {
-  5: 'busy',
-  6: 'busy',
+/**
+ * The names of SQLite's errors, as better-sqlite3 gives them after `SQLITE_`, and their numbers, as node:sqlite
+ * does. The low byte of an extended number is the primary one: https://sqlite.org/rescode.html
+ */
+const kinds: readonly (readonly [name: string, primary: number, kind: ErrorKind])[] = [
+  ['BUSY', 5, 'busy'],
+  ['LOCKED', 6, 'busy'],
   // Too many connections were at the locks at the same moment; only a retry helps.
-  15: 'busy',
-  8: 'read-only',
-  10: 'input-output',
-  11: 'damaged',
-  13: 'full',
-  14: 'cannot-open',
-  26: 'damaged',
-}
-
-const kindOfName: readonly (readonly [string, ErrorKind])[] = [
-  ['SQLITE_BUSY', 'busy'],
-  ['SQLITE_LOCKED', 'busy'],
-  ['SQLITE_PROTOCOL', 'busy'],
-  ['SQLITE_READONLY', 'read-only'],
-  ['SQLITE_IOERR', 'input-output'],
-  ['SQLITE_CORRUPT', 'damaged'],
-  ['SQLITE_FULL', 'full'],
-  ['SQLITE_CANTOPEN', 'cannot-open'],
-  ['SQLITE_NOTADB', 'damaged'],
+  ['PROTOCOL', 15, 'busy'],
+  ['READONLY', 8, 'read-only'],
+  ['IOERR', 10, 'input-output'],
+  ['CORRUPT', 11, 'damaged'],
+  ['FULL', 13, 'full'],
+  ['CANTOPEN', 14, 'cannot-open'],
+  ['NOTADB', 26, 'damaged'],
 ]
 
 /** What better-sqlite3 says while a query of the caller on the same connection has more rows. */
@@ -44,13 +35,17 @@ export function errorKindOf(error: unknown): ErrorKind | undefined {
   if (typeof error !== 'object' || error === null) return undefined
   if ((error as Error).message === isInQuery) return 'busy'
   const { code, errcode } = error as { readonly code?: unknown; readonly errcode?: unknown }
-  if (typeof errcode === 'number') return kindOfCode[errcode & 0xff] ?? 'other'
-  if (typeof code !== 'string' || !code.startsWith('SQLITE_')) return undefined
-  return kindOfName.find(([name]) => code.startsWith(name))?.[1] ?? 'other'
+  const name = String(code)
+  const isNumbered = typeof errcode === 'number'
+  if (!isNumbered && !name.startsWith('SQLITE_')) return undefined
+  const found = kinds.find(([known, primary]) =>
+    isNumbered ? (errcode & 0xff) === primary : name.startsWith(`SQLITE_${known}`),
+  )
+  return found?.[2] ?? 'other'
 }
 
-/** The point at which a transaction failed. */
-export type Stage = 'opening' | 'before-commit' | 'commit'
+/** The point at which a transaction failed; `examined`: before its commit, and the file is not damaged. */
+export type Stage = 'opening' | 'before-commit' | 'commit' | 'examined'
 
 /**
  * The error for the caller.
@@ -61,7 +56,7 @@ export type Stage = 'opening' | 'before-commit' | 'commit'
  */
 export function storeError(error: unknown, stage: Stage, file: string): SluiceError {
   if (SluiceError.is(error)) return error
-  const trouble = errorKindOf(error)
+  const trouble = stage === 'examined' ? 'input-output' : errorKindOf(error)
   const details = { cause: error, retryable: true }
   if (trouble === 'full' || (stage !== 'commit' && isWithoutLocks(error))) {
     return new SluiceError('ERR_STORE_FULL', `the disk under ${file} is full`, details)
@@ -94,6 +89,14 @@ export function storeError(error: unknown, stage: Stage, file: string): SluiceEr
     default:
       return trouble satisfies never
   }
+}
+
+/** The error for what an examination has found: damage, or a page that the system could not read. */
+export function findingError(finding: string, file: string): SluiceError {
+  // SQLITE_IOERR_READ and SQLITE_IOERR_CORRUPTFS.
+  return /error code=(266|8458)\b/.test(finding)
+    ? new SluiceError('ERR_STORE', `${file} could not be read: ${finding}`, { retryable: true })
+    : new SluiceError('ERR_STORE_DAMAGED', `${file} is damaged: ${finding}`)
 }
 
 /** Whether there was no room for the `-shm`, which SQLite calls an input or output error. */
