@@ -73,6 +73,10 @@ return tonumber(argument())
 end
 local version, seq, pausedMark, parkedPending, waits, generation, otherPriorities = unpack(
 call('HMGET', metaKey, 'version', 'seq', 'paused', 'parked', 'waits', 'generation', 'priorities'))
+if version and version ~= '1' then
+error({ err = 'SLUICELAYOUT queue ' .. queueName .. ' is stored with layout ' .. version
+.. ', which this version of @sluice/redis does not know (it knows 1)' })
+end
 local isPaused = pausedMark == '1'
 local lastToken, ahead, latest, lastPrimary, graceUntil, term, lastNode =
 unpack(call('HMGET', scopeKey, 'token', 'ahead', 'latest', 'primary', 'grace', 'term', 'node'))

@@ -1,4 +1,4 @@
-import { SluiceError } from '@sluice/core'
+import { type ErrorCode, SluiceError } from '@sluice/core'
 import type { Environment } from '@sluice/core/driver'
 import { type Command, type Connections, type Reply, ReplyError } from './connection/connections.ts'
 import { storeError } from './connection/errors.ts'
@@ -262,15 +262,18 @@ export class Store {
   }
 }
 
+const scriptCodes: Readonly<Record<string, ErrorCode>> = {
+  SLUICEDAMAGED: 'ERR_STORE_DAMAGED',
+  SLUICELAYOUT: 'ERR_SCHEMA_NEWER',
+  SLUICETOKENS: 'ERR_STORE',
+}
+
 /** The errors that scripts reply with themselves. */
 function scriptError(error: unknown): SluiceError {
   if (error instanceof ReplyError) {
     const message = error.message.replace(/^\w+ /, '').replace(/ script: .*$/, '')
-    if (error.code === 'SLUICEDAMAGED') {
-      return new SluiceError('ERR_STORE_DAMAGED', message, { cause: error })
-    }
-    if (error.code === 'SLUICETOKENS')
-      return new SluiceError('ERR_STORE', message, { cause: error })
+    const code = scriptCodes[error.code]
+    if (code !== undefined) return new SluiceError(code, message, { cause: error })
   }
   return storeError(error)
 }

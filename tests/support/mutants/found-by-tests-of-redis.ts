@@ -3,6 +3,20 @@ import type { FoundByTest } from './source-mutant.ts'
 /** Defects of the driver on Redis, and the tests that find them. */
 export const foundByTestsOfRedis: readonly FoundByTest[] = [
   {
+    name: 'a queue of a newer layout is read and changed on Redis',
+    edits: [
+      {
+        file: 'packages/redis/src/scripts.generated.ts',
+        find: "if version and version ~= '1' then",
+        replace: "if version and version == '' then",
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/newer-layout.test.ts',
+      title: 'also by a process that is running',
+    },
+  },
+  {
     name: 'a second failover of Redis repeats what had arrived before the first',
     edits: [
       {
