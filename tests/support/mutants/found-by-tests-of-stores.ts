@@ -3,6 +3,34 @@ import type { FoundByTest } from './source-mutant.ts'
 /** Defects of the other stores and of what else the queue stands on, and the tests that find them. */
 export const foundByTestsOfStores: readonly FoundByTest[] = [
   {
+    name: 'a schema of Postgres with tables of another program is not called foreign',
+    edits: [
+      {
+        file: 'packages/postgres/src/schema/migrate.ts',
+        find: 'throw state.version === 0 ? orForeign(error, schema) : error',
+        replace: 'throw state.version === -1 ? orForeign(error, schema) : error',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/schema/migrate.test.ts',
+      title: 'is refused, and left as it is',
+    },
+  },
+  {
+    name: 'doctor calls a schema of Postgres that cannot be opened a warning',
+    edits: [
+      {
+        file: 'packages/postgres/src/schema/doctor.ts',
+        find: 'if (state.breakingVersion !== undefined) {',
+        replace: 'if (state.breakingVersion === 0) {',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/schema/migrate.test.ts',
+      title: 'a newer schema that breaks this program is a failure, another one a warning',
+    },
+  },
+  {
     name: 'a passing error of a pooler is taken for damage',
     edits: [
       {

@@ -85,14 +85,17 @@ async function schemaFinding(connections: Connections, schema: string): Promise<
     const { version } = state
     const missing = state.missingFunctions.length
     const facts = { version, known: schemaVersion, missing, unused }
-    if (version !== schemaVersion) {
-      const summary = `the schema is at version ${version}; this program knows ${schemaVersion}`
-      return { check, level: version < schemaVersion ? 'failure' : 'warning', summary, facts }
+    const versions = `the schema is at version ${version}; this program knows ${schemaVersion}`
+    if (state.breakingVersion !== undefined) {
+      const summary = `${versions}, and cannot open it; upgrade this program`
+      return { check, level: 'failure', summary, facts }
     }
+    if (version < schemaVersion) return { check, level: 'failure', summary: versions, facts }
     if (missing > 0) {
       const summary = `${missing} functions that this program calls are missing; run \`sluice migrate\``
       return { check, level: 'failure', summary, facts }
     }
+    if (version > schemaVersion) return { check, level: 'warning', summary: versions, facts }
     const rest =
       unused > 0
         ? `; it has ${unused} functions of other versions, which \`sluice migrate --prune\` drops`

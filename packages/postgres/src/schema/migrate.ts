@@ -1,6 +1,6 @@
-import { checkObject } from '@sluice/core'
+import { checkObject, SluiceError } from '@sluice/core'
 import type { Connection, Connections } from '../connection/connection.ts'
-import { repeatableError } from '../connection/errors.ts'
+import { repeatableError, sqlStateOf } from '../connection/errors.ts'
 import { targetOf } from '../connection/target.ts'
 import { checkOptions, type MigrateMode, type PostgresOptions } from '../postgres-options.ts'
 import { checkServer } from './check-server.ts'
@@ -86,7 +86,11 @@ async function install(connection: Connection, schema: string): Promise<readonly
   state.refuseNewer()
   if (!state.exists) await connection.script(`create schema ${quoteIdentifier(schema)}`)
   for (const step of state.missingMigrations) {
-    await connection.script(migrationScript(step, schema))
+    try {
+      await connection.script(migrationScript(step, schema))
+    } catch (error) {
+      throw state.version === 0 ? orForeign(error, schema) : error
+    }
   }
   const functions = state.missingFunctions
   if (functions.length > 0) {
@@ -97,6 +101,17 @@ async function install(connection: Connection, schema: string): Promise<readonly
     await connection.script(publics.map((one) => publicScript(one, schema)).join('\n'))
   }
   return [...functions, ...publics].map(({ name }) => name)
+}
+
+/** The error for tables of another program, which have the names of ours. */
+function orForeign(error: unknown, schema: string): unknown {
+  if (!(error instanceof Error) || sqlStateOf(error) !== '42P07') return error
+  return new SluiceError(
+    'ERR_STORE_FOREIGN',
+    `the schema ${JSON.stringify(schema)} has tables of another program (${error.message}); name another ` +
+      'one for the store with the option schema',
+    { cause: error },
+  )
 }
 
 async function prune(connections: Connections, schema: string): Promise<readonly string[]> {

@@ -74,15 +74,19 @@ export class SchemaState {
     return others.filter((name) => !called.has(name)).sort()
   }
 
+  /** The newest version whose change of the tables breaks this one; `undefined` if there is none. */
+  get breakingVersion(): number | undefined {
+    return this.#applied.findLast(({ version, breaking }) => version > schemaVersion && breaking)
+      ?.version
+  }
+
   /** Throws if a newer version has changed the tables in a way that breaks this one. */
   refuseNewer(): void {
-    const newest = this.#applied.findLast(
-      ({ version, breaking }) => version > schemaVersion && breaking,
-    )
-    if (newest === undefined) return
+    const version = this.breakingVersion
+    if (version === undefined) return
     throw new SluiceError(
       'ERR_SCHEMA_NEWER',
-      `the schema ${JSON.stringify(this.schema)} is at version ${newest.version}, which this program must not touch: it knows version ${schemaVersion}`,
+      `the schema ${JSON.stringify(this.schema)} is at version ${version}, which this program must not touch: it knows version ${schemaVersion}`,
     )
   }
 
@@ -113,10 +117,13 @@ interface Found {
   readonly functions: readonly string[]
 }
 
-/** One statement, since opening waits for it. */
+/**
+ * One statement, since opening waits for it. Other programs have tables named `migrations`, too, but hardly
+ * with that column.
+ */
 const findText = `select
-    exists (select from pg_catalog.pg_class c
-      where c.relnamespace = n.oid and c.relname = 'migrations') as has_migrations,
+    exists (select from pg_catalog.pg_class c join pg_catalog.pg_attribute a on a.attrelid = c.oid
+      where c.relnamespace = n.oid and c.relname = 'migrations' and a.attname = 'breaking') as has_migrations,
     pg_catalog.has_schema_privilege(n.oid, 'create') as may_create,
     (select pg_catalog.string_agg(p.proname, ',') from pg_catalog.pg_proc p
       where p.pronamespace = n.oid) as functions

@@ -3,6 +3,7 @@ import type { Driver } from '@sluice/core'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import {
+  doctor,
   migrationSql,
   type PostgresOptions,
   postgresDriver,
@@ -71,6 +72,42 @@ test('a newer schema is refused if it breaks this program, and only then', async
     })
   }
 })
+
+test('a newer schema that breaks this program is a failure, another one a warning', async () => {
+  const driver = driverOn('newer_doctor')
+  await driver.open({})
+  await driver.close()
+  const finding = async () => (await doctor({ pool, schema: 'newer_doctor', onWarning() {} }))[0]
+  const next = schemaVersion + 1
+  await pool.query(`insert into newer_doctor.migrations values (${next}, 'harmless', false)`)
+  expect(await finding()).toMatchObject({ check: 'schema', level: 'warning' })
+  await pool.query(`insert into newer_doctor.migrations values (${next + 1}, 'breaking', true)`)
+  expect(await finding()).toMatchObject({
+    level: 'failure',
+    summary: expect.stringContaining('upgrade this program'),
+  })
+})
+
+test.each(['migrations', 'keys'])(
+  'a schema in which another program has a table %s is refused, and left as it is',
+  async (table) => {
+    const schema = `foreign_${table}`
+    await sql(server.url, `create schema ${schema}`, `create table ${schema}.${table} (id int)`)
+    await expect(driverOn(schema).open({})).rejects.toMatchObject({
+      code: 'ERR_STORE_FOREIGN',
+      retryable: false,
+      message: expect.stringContaining(`relation "${table}" already exists`),
+    })
+    await expect(driverOn(schema, { pool, migrate: 'verify' }).open({})).rejects.toMatchObject({
+      code: 'ERR_SCHEMA_OLDER',
+    })
+    const { rows } = await pool.query(
+      'select from pg_class where relnamespace = $1::regnamespace',
+      [schema],
+    )
+    expect(rows).toHaveLength(1)
+  },
+)
 
 test('the printed SQL makes what opening makes', async () => {
   await sql(server.url, migrationSql({ schema: 'printed' }))
