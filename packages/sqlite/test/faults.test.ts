@@ -82,7 +82,7 @@ describe('an input or output error', () => {
     library.fault = {
       before(sql) {
         if (sql === 'commit') throw sqliteError('SQLITE_IOERR_WRITE')
-        if (sql === 'pragma integrity_check') throw sqliteError('SQLITE_CORRUPT')
+        if (sql === 'pragma quick_check') throw sqliteError('SQLITE_CORRUPT')
       },
     }
     const add = async () => await driver.add('q', [ask('a')], askOptions)

@@ -2,14 +2,14 @@
 --
 -- Instants are milliseconds since the epoch; NULL stands for none.
 
--- The migrations that were applied to this file.
+-- Applied migrations.
 create table sluice_schema (
   version integer primary key,
   breaking integer not null check (breaking in (0, 1)),
   applied_at real not null
 ) strict;
 
--- One row: what belongs to the store as a whole.
+-- One row, of the whole store.
 create table sluice_store (
   id integer primary key check (id = 1),
   -- The last token that was handed out. It starts at the epoch microseconds of the file's creation,
@@ -44,7 +44,7 @@ create table sluice_holders (
   name text not null unique
 ) strict;
 
--- One row per key of a queue; docs/internals/sqlite.md explains the two halves.
+-- One row per key of a queue: docs/internals/sqlite.md.
 create table sluice_keys (
   id integer primary key,
   queue integer not null,
@@ -147,7 +147,7 @@ create table sluice_history (
   primary key (queue, step_ms, at)
 ) strict, without rowid;
 
--- Failed runs, of which the newest are kept.
+-- The newest failed runs.
 create table sluice_failed_runs (
   id integer primary key,
   queue integer not null,

@@ -4,7 +4,7 @@ import { StoreTime } from '../rows/store-time.ts'
 import { BusyRetry } from './busy-retry.ts'
 import { type DatabaseSource, findingsIn, isInTransaction } from './database-source.ts'
 import type { SqliteEnvironment } from './environment.ts'
-import { errorKindOf, findingError, type Stage, storeError } from './errors.ts'
+import { type ErrorKind, errorKindOf, findingError, type Stage, storeError } from './errors.ts'
 import { LogGuard } from './log-guard.ts'
 import type { Statements } from './statements.ts'
 import { WakeSignal } from './wake-signal.ts'
@@ -29,7 +29,8 @@ export class Connection {
   readonly #times = new Map<Clock, StoreTime>()
   #lookedAtFileMs = -Infinity
   #statements: Statements | undefined
-  #mustCheck = false
+  /** How the file is examined when it is opened next. */
+  #check: 'quick_check' | 'integrity_check' | undefined
   #isClosed = false
 
   constructor(source: DatabaseSource, environment: SqliteEnvironment, lockWaitMs: number) {
@@ -155,8 +156,7 @@ export class Connection {
       }
       return value
     } catch (error) {
-      this.#afterError(error)
-      if (stage === 'before-commit' && errorKindOf(error) === 'damaged') {
+      if (this.#afterError(error) === 'damaged' && stage === 'before-commit') {
         // SQLite says this also of a page that the system could not read.
         this.#opened(clock)
         stage = 'examined'
@@ -165,14 +165,16 @@ export class Connection {
     }
   }
 
-  #afterError(error: unknown): void {
+  #afterError(error: unknown): ErrorKind | undefined {
     if (SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')) this.#drop()
     const trouble = errorKindOf(error)
-    if (trouble !== 'input-output' && trouble !== 'damaged') return
+    if (trouble !== 'input-output' && trouble !== 'damaged') return undefined
     // The cache of this connection may differ from the file. The next operation opens the file
     // again and checks its integrity.
-    this.#mustCheck = true
+    // An index that disagrees with its table is found by the longer examination only.
+    this.#check = trouble === 'damaged' ? 'integrity_check' : 'quick_check'
     this.#drop()
+    return trouble
   }
 
   #rollBack(statements: Statements): void {
@@ -214,16 +216,16 @@ export class Connection {
       this.#statements = statements
       this.#lookedAtFileMs = -Infinity
       this.#logGuard.opened()
-      if (this.#mustCheck) {
-        const [finding] = findingsIn(statements.database)
+      if (this.#check !== undefined) {
+        const [finding] = findingsIn(statements.database, this.#check)
         if (finding !== undefined) throw findingError(finding, this.file)
-        this.#mustCheck = false
+        this.#check = undefined
       }
       return statements
     } catch (error) {
       this.#drop()
-      if (errorKindOf(error) === 'damaged' && !this.#mustCheck) {
-        this.#mustCheck = true
+      if (errorKindOf(error) === 'damaged' && this.#check === undefined) {
+        this.#check = 'integrity_check'
         return this.#open(clock)
       }
       throw storeError(error, 'opening', this.file)

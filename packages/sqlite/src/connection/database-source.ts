@@ -232,7 +232,7 @@ export function isInTransaction(database: SqliteDatabase): boolean {
 }
 
 /** The damage of the pages and indexes of a database, in words; empty if there is none. */
-export function findingsIn(database: SqliteDatabase): string[] {
-  const rows = prepare(database, 'pragma integrity_check').all() as Record<string, unknown>[]
+export function findingsIn(database: SqliteDatabase, pragma: string): string[] {
+  const rows = prepare(database, `pragma ${pragma}`).all() as Record<string, unknown>[]
   return rows.map((row) => String(Object.values(row)[0])).filter((text) => text !== 'ok')
 }

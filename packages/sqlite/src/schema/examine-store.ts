@@ -75,7 +75,7 @@ function findingsOf(
       return undefined
     }
   }
-  findings.push(...(look(() => findingsIn(database)) ?? []))
+  findings.push(...(look(() => findingsIn(database, 'integrity_check')) ?? []))
   const rows = look(() => statements.examineRows.all() as { readonly finding: string }[])
   findings.push(...(rows ?? []).map(({ finding }) => finding))
   const keys = look(() => singleValue(database, 'select count(*) from sluice_keys'))
