@@ -334,6 +334,13 @@ class PostgresDriver implements Driver {
     const stop = await client.listen(this.#channel, (payload) => {
       if (payload.startsWith('q')) wakeSignal.wakeWatchers(payload.slice(1))
     })
-    return typeof stop === 'function' ? (stop as () => Promise<void>) : undefined
+    if (typeof stop !== 'function') return undefined
+    return async () => {
+      try {
+        await stop()
+      } catch {
+        // The client was closed before the driver, and listens no more.
+      }
+    }
   }
 }

@@ -396,4 +396,18 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
       title: 'a source that cannot be closed does not keep the target open',
     },
   },
+  {
+    name: 'the outcome of a call on a closed PGlite is unknown',
+    edits: [
+      {
+        file: 'packages/postgres/src/connection/pglite-connection.ts',
+        find: 'if (this.#client.closed !== true) return',
+        replace: 'if (true) return',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/closed-pglite.test.ts',
+      title: 'calls on a closed client reject at once',
+    },
+  },
 ]

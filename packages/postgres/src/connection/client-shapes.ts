@@ -63,6 +63,8 @@ export interface PgliteLike extends PgliteTransaction {
   ): Promise<(() => Promise<void>) | unknown>
   /** The folder of its data; missing or `memory://` if it is in memory. */
   readonly dataDir?: string | undefined
+  /** Whether it was closed; it takes no more statements. */
+  readonly closed?: boolean
 }
 
 /** The connection that listens: a `Client` of `pg`. */

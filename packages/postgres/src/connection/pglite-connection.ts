@@ -1,3 +1,4 @@
+import { SluiceError } from '@sluice/core'
 import type { PgliteLike, PgliteTransaction, Row } from './client-shapes.ts'
 import type { Connection, Connections } from './connection.ts'
 import { withDeadline } from './deadline.ts'
@@ -45,6 +46,7 @@ export class SingleConnection implements Connections {
   }
 
   async connected<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    this.#checkOpen()
     try {
       return await work(new PgliteConnection(this.#client, this.#use))
     } catch (error) {
@@ -53,6 +55,7 @@ export class SingleConnection implements Connections {
   }
 
   async transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    this.#checkOpen()
     let isCommitting = false
     try {
       return await this.#client.transaction(async (transaction) => {
@@ -77,5 +80,14 @@ export class SingleConnection implements Connections {
 
   async close(): Promise<void> {
     await this.#use.end?.()
+  }
+
+  // A closed client sends nothing, so the outcome is known; and it is never opened again.
+  #checkOpen(): void {
+    if (this.#client.closed !== true) return
+    throw new SluiceError(
+      'ERR_STORE',
+      'the statement was not sent: the PGlite client was closed; close queues before their client',
+    )
   }
 }
