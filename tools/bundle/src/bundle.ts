@@ -56,6 +56,12 @@ export async function bundle(program: string, platform: 'browser' | 'node'): Pro
   }
 }
 
+/** A program bundled for Node into one file of CommonJS, which has no `import.meta.url`. */
+export async function bundleCommonJs(program: string): Promise<string> {
+  const { outputFiles } = await build({ ...optionsFor(program, 'node'), format: 'cjs' })
+  return outputFiles.map(({ text }) => text).join('')
+}
+
 /** A program in files for a browser, which fetches some of them only when it needs them. */
 export interface SplitBundle {
   /** The name of the first file, which imports the others. */

@@ -3,11 +3,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import { gzipSync } from 'node:zlib'
 
+/** None in a bundle that is CommonJS. A constant, since bundlers read `new URL(…, import.meta.url)`. */
+const here: string | undefined = import.meta.url
+
 /** Where the page is built to, relative to `dist/http` and to `src/http`. */
-const folders: readonly URL[] = [
-  new URL('../client/', import.meta.url),
-  new URL('../../dist/client/', import.meta.url),
-]
+const folders: readonly URL[] = ['../client/', '../../dist/client/'].flatMap((path) =>
+  URL.canParse(path, here) ? [new URL(path, here)] : [],
+)
 
 const types: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',

@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module'
+import module from 'node:module'
 import { SluiceError, SluiceTypeError } from '@sluice/core/driver'
 import type { SqliteEnvironment } from '../connection/environment.ts'
 import { adaptDatabase, BunDatabase } from './bun-database.ts'
@@ -18,7 +18,11 @@ export interface Library {
 
 type DatabaseClass = new (path: string) => SqliteDatabase
 
-const requireHere = createRequire(import.meta.url)
+// In a bundle that is CommonJS only `__filename` says where it is. Called in this way, since bundlers
+// replace what a plain `createRequire` makes by what they find when they build.
+const requireHere = module.createRequire(
+  typeof __filename === 'string' ? __filename : import.meta.url,
+)
 
 function isMissing(error: unknown): boolean {
   const { code } = error as { readonly code?: unknown }
@@ -52,17 +56,13 @@ export function loadLibrary(name: LibraryName | undefined): Library {
     try {
       return libraryOf(candidate, classOf(candidate))
     } catch (error) {
-      if (name === undefined && isMissing(error)) continue
-      const message = isMissing(error)
-        ? `${candidate} is not installed`
-        : `${candidate} does not load`
+      const missing = isMissing(error)
+      if (missing && name === undefined) continue
+      const message = `${candidate} ${missing ? 'is not installed' : 'does not load'}`
       throw new SluiceError('ERR_STORE', message, { cause: error })
     }
   }
-  throw new SluiceError(
-    'ERR_STORE',
-    'neither better-sqlite3 is installed nor has this Node node:sqlite',
-  )
+  throw new SluiceError('ERR_STORE', 'neither better-sqlite3 nor node:sqlite is installed')
 }
 
 /** Whether several connections may share a file by way of this library. */
@@ -85,12 +85,7 @@ export const libraryNames: readonly LibraryName[] = [...preferred, 'bun:sqlite']
 /** A connection of any of the libraries; throws for anything else. */
 export function checkDatabase(parameter: string, value: unknown): SqliteDatabase {
   const database = value as Partial<SqliteDatabase> | null | undefined
-  if (
-    typeof database === 'object' &&
-    database !== null &&
-    typeof database.prepare === 'function' &&
-    typeof database.exec === 'function'
-  ) {
+  if (typeof database?.prepare === 'function' && typeof database.exec === 'function') {
     return adaptDatabase(database as SqliteDatabase)
   }
   throw new SluiceTypeError(
