@@ -382,4 +382,18 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       title: 'is refused once all its keys are answered: those that fit have been added by then',
     },
   },
+  {
+    name: 'an add overtakes one of another key that waits for its turn',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/add-batcher.ts',
+        find: 'return request !== undefined && isPlain(request)',
+        replace: 'return request === undefined',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/batched/batches.test.ts',
+      title: 'two operations on one key never share a batch, and take effect in their order',
+    },
+  },
 ]

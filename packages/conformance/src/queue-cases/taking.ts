@@ -84,6 +84,13 @@ export const takingCases: readonly QueueCase[] = [
         'unchanged',
       ])
       assert.equal(await s.state('a'), 'gone')
+      await Promise.all([queue.addAfter('a', 1_000), queue.add('a'), queue.add('b')])
+      const helds = await queue.getMany(2)
+      assert.deepEqual(
+        helds.map(({ key }) => key),
+        ['a', 'b'],
+      )
+      await queue.doneMany(helds)
     },
   },
   {

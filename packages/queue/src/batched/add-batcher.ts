@@ -54,6 +54,10 @@ export class AddBatcher extends Batcher<AddRequest, AddReply> implements Adds {
     return keyOf(request).length + (request?.item?.length ?? 0)
   }
 
+  override isOrdered(request: AddRequest): boolean {
+    return request !== undefined && isPlain(request)
+  }
+
   protected override send(
     kind: string,
     jobs: readonly AddJob[],

@@ -83,6 +83,10 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
     return 0
   }
 
+  isOrdered(_request: Request): boolean {
+    return false
+  }
+
   merge(
     _earlier: BatchJob<Request, Reply>,
     _later: BatchJob<Request, Reply>,

@@ -10,6 +10,8 @@ export interface BatchLimits {
 export interface BatchRules<Request, Reply> {
   /** About how many bytes a request has, for the limit of a batch. */
   sizeOf(request: Request): number
+  /** Whether a request puts its key into the order now, so that none of another key may overtake it. */
+  isOrdered(request: Request): boolean
   /**
    * Merges a job into an earlier one of the same batch and key; returns how the later one is
    * answered, or `undefined` if the two cannot share a batch.
@@ -22,18 +24,20 @@ export interface BatchRules<Request, Reply> {
 
 /**
  * Takes the jobs of the next batch from those that wait, in their order: of one kind and of different
- * keys. `busy`: the keys whose jobs have to wait, and from now on those of the jobs that are left, so that
- * none overtakes an earlier one of its key.
+ * keys. `busy`: the keys whose jobs have to wait for an answer. None overtakes an earlier job of its key,
+ * and no ordered job overtakes an ordered one, unless that has to wait for an answer, which may take long.
  */
 export function nextBatch<Request, Reply>(
   waiting: readonly BatchJob<Request, Reply>[],
-  busy: Set<string>,
+  busy: ReadonlySet<string>,
   { batchKeys, batchBytes }: BatchLimits,
   rules: BatchRules<Request, Reply>,
 ): { readonly jobs: BatchJob<Request, Reply>[]; readonly left: BatchJob<Request, Reply>[] } {
   const chosen = new Map<string, BatchJob<Request, Reply>>()
   const left: BatchJob<Request, Reply>[] = []
+  const leftKeys = new Set<string>()
   let kind: string | undefined
+  let isHeldUp = false
   let seen = 0
   let bytes = 0
   for (const job of waiting) {
@@ -44,18 +48,20 @@ export function nextBatch<Request, Reply>(
       continue
     }
     kind ??= job.kind
+    const mayJoin =
+      job.kind === kind && !leftKeys.has(job.key) && !(isHeldUp && rules.isOrdered(job.request))
     const earlier = chosen.get(job.key)
-    if (job.kind === kind && earlier === undefined) {
+    if (mayJoin && earlier === undefined) {
       chosen.set(job.key, job)
       bytes += rules.sizeOf(job.request)
       continue
     }
-    const answer =
-      job.kind === kind && earlier !== undefined ? rules.merge(earlier, job) : undefined
+    const answer = mayJoin && earlier !== undefined ? rules.merge(earlier, job) : undefined
     if (answer !== undefined) {
       follow(earlier, { job, answer })
     } else {
-      busy.add(job.key)
+      leftKeys.add(job.key)
+      isHeldUp ||= rules.isOrdered(job.request)
       left.push(job)
     }
   }

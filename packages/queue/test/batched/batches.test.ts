@@ -153,6 +153,7 @@ describe('5 Flushing', () => {
         for (const { verb, key } of calls) expected.push(await make(other, verb, key))
         expect(await outcomes).toEqual(expected)
         expect(await together.states()).toEqual(await alone.states())
+        expect(await drainKeys(one)).toEqual(await drainKeys(other))
         for (const { request, verb } of together.late.calls) {
           if (!['add', 'cancel', 'forget'].includes(verb)) continue
           expect(new Set(keysOf(request)).size).toBe(keysOf(request).length)

@@ -12,7 +12,12 @@ function job(key: string, kind = 'add', size = 1): Job {
 }
 
 const limits = { batchKeys: 100, batchBytes: Infinity }
-const apart: BatchRules<number, string> = { sizeOf: (size) => size, merge: () => undefined }
+const apart: BatchRules<number, string> = {
+  sizeOf: (size) => size,
+  isOrdered: () => false,
+  merge: () => undefined,
+}
+const ordered: BatchRules<number, string> = { ...apart, isOrdered: () => true }
 const merging: BatchRules<number, string> = { ...apart, merge: () => (reply) => reply }
 
 describe('the next batch', () => {
@@ -21,6 +26,18 @@ describe('the next batch', () => {
     const { jobs, left } = nextBatch([a, b, again, other, c], new Set(), limits, apart)
     expect(jobs).toEqual([a, b, c])
     expect(left).toEqual([again, other])
+  })
+
+  test('has no ordered job that comes after one that waits for another of its key', () => {
+    const [a, again, b] = [job('a'), job('a'), job('b')]
+    const { jobs, left } = nextBatch([a, again, b], new Set(), limits, ordered)
+    expect(jobs).toEqual([a])
+    expect(left).toEqual([again, b])
+  })
+
+  test('has ordered jobs that come after one whose key is busy: an answer may take long', () => {
+    const [a, b] = [job('a'), job('b')]
+    expect(nextBatch([a, b], new Set(['a']), limits, ordered).jobs).toEqual([b])
   })
 
   test('leaves jobs of keys that are busy', () => {
