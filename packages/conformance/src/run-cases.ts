@@ -33,15 +33,15 @@ export interface CaseResult {
 /** How cases are run. */
 export interface RunOptions {
   /** Promises that the driver breaks on purpose, by id, each with the reason. */
-  readonly except?: Readonly<Record<string, string>>
+  readonly except?: Readonly<Record<string, string>> | undefined
   /** The timeout of one case, in milliseconds of real time. */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
   /** How long a wake from another process may take, in milliseconds of real time. */
-  readonly hintMs?: number
+  readonly hintMs?: number | undefined
   /** The seed and the number of random histories. */
-  readonly chance?: ChanceOptions
+  readonly chance?: ChanceOptions | undefined
   /** The lease of cases that do not depend on its length; 30 s by default. */
-  readonly leaseMs?: number
+  readonly leaseMs?: number | undefined
 }
 
 const timeoutMsUsual = 10_000

@@ -34,39 +34,39 @@ export interface DashboardOptions {
   /** The driver, as it is passed to queues. The first request opens it; queues share it. */
   readonly driver: Driver
   /** The path at which the dashboard is mounted, such as `/queues`. Default `/`. */
-  readonly basePath?: string
+  readonly basePath?: string | undefined
   /**
    * Whether the dashboard may change keys and queues. Requires {@link DashboardOptions.auth}.
    * Default: read-only.
    */
-  readonly allowActions?: boolean
+  readonly allowActions?: boolean | undefined
   /** Authentication. Default: none; every visitor may read. */
-  readonly auth?: DashboardAuth
+  readonly auth?: DashboardAuth | undefined
   /**
    * Allowed `Host` headers; a name with a port allows only that port. Requests with any other are
    * rejected. Default: `localhost`, `127.0.0.1` and `[::1]`.
    */
-  readonly hosts?: readonly string[]
+  readonly hosts?: readonly string[] | undefined
   /**
    * Returns the part of an item that may be shown; if it throws, none is. Items are sent only when a
    * visitor asks to see one.
    */
-  readonly redact?: (item: unknown, about: AboutKey) => unknown
+  readonly redact?: ((item: unknown, about: AboutKey) => unknown) | undefined
   /**
    * Returns the part of an error that may be shown; if it throws, none is. To keep secrets out of
    * the store as well, use the `redactError` option of the queue.
    */
-  readonly redactError?: (error: LastError, about: AboutKey) => LastError
+  readonly redactError?: ((error: LastError, about: AboutKey) => LastError) | undefined
   /** How often the store is read while a page is open, in milliseconds. Default 1000. */
-  readonly tickMs?: number
+  readonly tickMs?: number | undefined
   /** The maximum number of pages that are open at the same time. Default 50. */
-  readonly streamsMax?: number
+  readonly streamsMax?: number | undefined
   /** Default: the system clock of this process, and the clock of the store. */
-  readonly clock?: Clock
+  readonly clock?: Clock | undefined
   /** The name of the store on the page; must not contain passwords. Default: the driver's name. */
-  readonly storeName?: string
+  readonly storeName?: string | undefined
   /** Called with errors that cannot be returned to a request. */
-  readonly onError?: (error: unknown) => void
+  readonly onError?: ((error: unknown) => void) | undefined
 }
 
 /** A dashboard. Mount its `fetch` in any server, and call `close` when the server stops. */

@@ -8,9 +8,9 @@ import type { DashboardOptions } from './dashboard.ts'
 /** The address at which a dashboard is served. */
 export interface ServeOptions {
   /** Default: a free port. */
-  readonly port?: number
+  readonly port?: number | undefined
   /** Default `127.0.0.1`, which only this machine reaches. Any other host requires `auth`. */
-  readonly host?: string
+  readonly host?: string | undefined
 }
 
 /** A dashboard with its server. */

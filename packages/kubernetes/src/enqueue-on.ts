@@ -13,11 +13,11 @@ import { type KubernetesObjectLike, type Mapping, objectKey } from './mapping.ts
 /** Options of {@link enqueueOn}. */
 export interface EnqueueOptions {
   /** How often every object in the informer's cache is added, spread over that time. Default: never. */
-  readonly resyncMs?: number
+  readonly resyncMs?: number | undefined
   /** Called with errors of the watch, of the mapping and of the queue. Default: the console. */
-  readonly onError?: (error: unknown) => void
+  readonly onError?: ((error: unknown) => void) | undefined
   /** Default: the system's. */
-  readonly clock?: Clock
+  readonly clock?: Clock | undefined
 }
 
 /** Keys that are being added. */

@@ -55,9 +55,9 @@ export interface MemoryDriverOptions {
    * An order of your own for keys that are ready, in place of priority and arrival. An order serves
    * one queue; give a function that makes one per queue name if the driver serves several.
    */
-  readonly order?: ReadyOrder | ((queue: string) => ReadyOrder)
+  readonly order?: (ReadyOrder | ((queue: string) => ReadyOrder)) | undefined
   /** How many keys a queue will hold at a time. Room is made at once instead of bit by bit. */
-  readonly expectedKeys?: number
+  readonly expectedKeys?: number | undefined
 }
 
 /** The most keys for which room can be made in advance. */

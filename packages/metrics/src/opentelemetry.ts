@@ -30,7 +30,7 @@ export {
 /** Options of {@link openTelemetryMetrics}. */
 export interface OpenTelemetryOptions extends AdapterOptions {
   /** The meter that creates the instruments. Default: that of the global meter provider. */
-  readonly meter?: Meter
+  readonly meter?: Meter | undefined
 }
 
 /** Running metrics for OpenTelemetry. */

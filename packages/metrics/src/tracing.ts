@@ -40,15 +40,15 @@ const starts = sluiceChannel.start as Channel
 /** Options of {@link openTelemetryTracing}. */
 export interface TracingOptions {
   /** Makes the spans. Default: that of the global tracer provider. */
-  readonly tracer?: Tracer
+  readonly tracer?: Tracer | undefined
   /** Traces only queues on this driver. Default: all drivers of the process. */
-  readonly driver?: Driver
+  readonly driver?: Driver | undefined
   /** Returns the text to show for a key; `undefined` shows nothing. Default: the key. */
   readonly showKey?: (key: string) => string | undefined
   /** The clock of the queues, if they were given one. */
-  readonly clock?: Clock
+  readonly clock?: Clock | undefined
   /** Called with errors of tracing. Default: errors are dropped. */
-  readonly onError?: (error: unknown) => void
+  readonly onError?: ((error: unknown) => void) | undefined
 }
 
 /** A running tracer for OpenTelemetry. */

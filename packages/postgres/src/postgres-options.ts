@@ -9,35 +9,35 @@ export type MigrateMode = 'apply' | 'verify'
 /** Where the database is, and how it is used. Exactly one of the first three is required. */
 export interface PostgresOptions {
   /** Where to connect to, with a pool of the driver's own. Needs the package `pg`. */
-  readonly connectionString?: string
+  readonly connectionString?: string | undefined
   /** A pool of `pg` that is used, and left open by `close`. */
-  readonly pool?: PgPool
+  readonly pool?: PgPool | undefined
   /** PGlite, or another client with `query` and `exec`: one connection in this process. */
-  readonly client?: PgliteLike
+  readonly client?: PgliteLike | undefined
   /** The schema for all tables and functions. Default `sluice`. */
-  readonly schema?: string
+  readonly schema?: string | undefined
   /** Whether opening brings the schema up to date (default) or only checks that it is. */
-  readonly migrate?: MigrateMode
+  readonly migrate?: MigrateMode | undefined
   /** How many connections the driver's own pool has, without the one that listens. Default 10. */
-  readonly poolSize?: number
+  readonly poolSize?: number | undefined
   /**
    * How long the server may be silent after a statement, in milliseconds; then the connection is
    * destroyed. Default 10,000: less than `timeoutMs` of a queue, so that the queue can repeat the
    * statement on another connection.
    */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
   /**
    * How often waiting queues poll, in milliseconds, while notices of other processes have not been
    * proven to arrive. Default 1,000.
    */
-  readonly pollMs?: number
+  readonly pollMs?: number | undefined
   /** Whether processes wake each other by NOTIFY and LISTEN. Default true. */
-  readonly notify?: boolean
+  readonly notify?: boolean | undefined
   /**
    * Called with problems that are not fatal, such as a pooler through which notices do not arrive; at
    * most once in ten seconds for each kind. Default: a warning on the console.
    */
-  readonly onWarning?: (message: string, cause: unknown) => void
+  readonly onWarning?: ((message: string, cause: unknown) => void) | undefined
 }
 
 /** Options after the check, with defaults. */

@@ -18,28 +18,28 @@ import type { Replayed } from './journal-keeper.ts'
 /** Where the servers are, and how they are used. */
 export interface RedisOptions extends ConnectionOptions {
   /** The prefix of the names of all keys, without braces. Default `sluice:`. */
-  readonly prefix?: string
+  readonly prefix?: string | undefined
   /**
    * Whether all queues are in one hash slot of a cluster: they can then share token buckets, and the
    * cluster does not spread them. Every process of a store has to agree. Default false.
    */
-  readonly oneSlot?: boolean
+  readonly oneSlot?: boolean | undefined
   /**
    * Whether a server is accepted that deletes keys when its memory is full (`maxmemory-policy` other than
    * `noeviction`), and with them acknowledged adds. Default false.
    */
-  readonly acceptsEviction?: boolean
+  readonly acceptsEviction?: boolean | undefined
   /** The failures that an acknowledged write has survived. Default: as your server is set. */
-  readonly durability?: Durability
+  readonly durability?: Durability | undefined
   /**
    * `'by-me'`: do not check `appendonly` and `appendfsync` when `durability.disk` is set, because the
    * user may not read them.
    */
-  readonly diskChecked?: 'by-me'
+  readonly diskChecked?: 'by-me' | undefined
   /** Called after a failover, with how many adds and finishes of this process were repeated. */
-  readonly onReplay?: (replayed: Replayed) => void
+  readonly onReplay?: ((replayed: Replayed) => void) | undefined
   /** How long a server may be silent while a reply is awaited, in milliseconds. Default 10,000. */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
 }
 
 /** Options after the check, with defaults. */

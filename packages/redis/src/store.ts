@@ -85,9 +85,9 @@ export function writtenOf(reply: readonly Reply[]): Written {
 /** How a script is confirmed, if it has to be. */
 export interface RunOptions {
   /** Whether the script uses what workers record. */
-  readonly usesRecords?: boolean
+  readonly usesRecords?: boolean | undefined
   /** How long replicas may take, in milliseconds, if less than usual. */
-  readonly confirmMs?: number
+  readonly confirmMs?: number | undefined
   /** Whether there is anything to confirm. */
   hasWritten?(reply: readonly Reply[]): boolean
   /** Called when replicas have not confirmed it; gives the error if it was undone. */

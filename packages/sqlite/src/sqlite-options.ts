@@ -8,16 +8,16 @@ import type { Migrate } from './schema/migrate.ts'
 /** The options of every way to open a store. */
 export interface CommonOptions {
   /** What an acknowledged write survives. Default: `power`. */
-  readonly durability?: Durability
+  readonly durability?: Durability | undefined
   /** Whether an older schema is migrated or rejected. Default: `apply`. */
-  readonly migrate?: Migrate
+  readonly migrate?: Migrate | undefined
   /**
    * How long an operation waits for a file that another process has locked, in milliseconds, before
    * it fails with `ERR_STORE_BUSY`. Keep it below the queue's `timeoutMs`. Default: 20,000.
    */
-  readonly lockWaitMs?: number
+  readonly lockWaitMs?: number | undefined
   /** Accepts file systems whose locks are not reliable, such as network file systems. */
-  readonly unsafeFilesystem?: boolean
+  readonly unsafeFilesystem?: boolean | undefined
 }
 
 /** A store in a file of its own. */
@@ -28,9 +28,9 @@ export interface FileOptions extends CommonOptions {
    */
   readonly file: string
   /** Default: better-sqlite3 if it is installed, node:sqlite if not. */
-  readonly library?: LibraryName
+  readonly library?: LibraryName | undefined
   /** Does not create the file, because a missing file would mean a missing mount. */
-  readonly mustExist?: boolean
+  readonly mustExist?: boolean | undefined
 }
 
 /** A store in a database that the program has opened, next to its own tables. */
@@ -42,7 +42,7 @@ export interface DatabaseOptions extends CommonOptions {
    * database in memory requires it. Without it the driver opens a connection of its own to the same
    * file, and the given one is used by `within` only.
    */
-  readonly exclusive?: boolean
+  readonly exclusive?: boolean | undefined
 }
 
 /** Where and how the keys are stored. */

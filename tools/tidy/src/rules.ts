@@ -10,6 +10,7 @@ import { exportedNames } from './rules/exported-names.ts'
 import { folders } from './rules/folders.ts'
 import { manifests } from './rules/manifests.ts'
 import { names } from './rules/names.ts'
+import { options } from './rules/options.ts'
 import { reachable } from './rules/reachable.ts'
 import { scripts } from './rules/scripts.ts'
 import { sizes } from './rules/sizes.ts'
@@ -31,6 +32,7 @@ export const rules = {
   'pages on internals name what exists': internals,
   'a page has one title, no dead link and no stray row': markdown,
   'file names are kebab-case and name an idea': names,
+  'options take undefined': options,
   'every source file is reachable': reachable,
   'scripts name files that exist': scripts,
   'source files stay short': sizes,

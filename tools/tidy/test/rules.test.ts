@@ -12,6 +12,7 @@ import { exportedNames } from '../src/rules/exported-names.ts'
 import { folders } from '../src/rules/folders.ts'
 import { manifests } from '../src/rules/manifests.ts'
 import { names } from '../src/rules/names.ts'
+import { options } from '../src/rules/options.ts'
 import { reachable } from '../src/rules/reachable.ts'
 import { scripts } from '../src/rules/scripts.ts'
 import { sizes } from '../src/rules/sizes.ts'
@@ -424,6 +425,17 @@ test('anonymous: neither a machine nor a registry', () => {
     /a\.ts:1: a path/,
     /b\.yaml:1: the name/,
   )
+})
+
+describe('options', () => {
+  const source = (type: string) => ({
+    'packages/queue/src/options.ts': `export interface QueueOptions<T> {\n  readonly name?: ${type}\n}\n`,
+  })
+
+  test('an option that can be left out takes undefined', () => {
+    says(options, source('string | undefined'))
+    says(options, source('string'), /QueueOptions\.name does not take undefined/)
+  })
 })
 
 describe('internals', () => {

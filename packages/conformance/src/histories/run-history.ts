@@ -13,18 +13,18 @@ export interface HistoryOptions {
   readonly seed: number
   /** The queue of the history, which nothing else uses. */
   readonly queue: string
-  readonly clients?: number
+  readonly clients?: number | undefined
   /** Between two rounds all clients stand still and the clock is stepped. */
-  readonly rounds?: number
+  readonly rounds?: number | undefined
   /** How many calls a client makes in a round. */
-  readonly calls?: number
-  readonly keys?: number
+  readonly calls?: number | undefined
+  readonly keys?: number | undefined
   /** The faults between clients and store. */
-  readonly faults?: Faults
+  readonly faults?: Faults | undefined
   /** Whether clients are killed and the wall clock is set. */
-  readonly isRough?: boolean
-  readonly witness?: Witness
-  readonly sometimes?: Sometimes
+  readonly isRough?: boolean | undefined
+  readonly witness?: Witness | undefined
+  readonly sometimes?: Sometimes | undefined
 }
 
 /** How many rounds a drain may take before it counts as endless. */

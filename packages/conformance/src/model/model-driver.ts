@@ -48,11 +48,11 @@ import type { StoreTime } from './store-time.ts'
 /** Options of a model driver. */
 export interface ModelOptions {
   /** The store; by default, the driver has its own. */
-  readonly store?: ModelStore
+  readonly store?: ModelStore | undefined
   /** Rules that replace those of the contract. */
-  readonly rules?: Partial<Rules>
+  readonly rules?: Partial<Rules> | undefined
   /** The effect of a step of the clock; `wall` by default. */
-  readonly time?: Capabilities['time']
+  readonly time?: Capabilities['time'] | undefined
 }
 
 /** How many expired leases one claim reports. */

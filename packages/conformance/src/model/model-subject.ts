@@ -7,13 +7,13 @@ import type { Rules } from './rules.ts'
 
 /** Changes that make a model differ from the contract. */
 export interface ModelSubjectOptions {
-  readonly store?: ModelStore
+  readonly store?: ModelStore | undefined
   /** Rules that replace those of the contract. */
-  readonly rules?: Partial<Rules>
+  readonly rules?: Partial<Rules> | undefined
   /** The effect of a step of the clock; `wall` by default. */
-  readonly time?: Capabilities['time']
+  readonly time?: Capabilities['time'] | undefined
   /** Members that replace the driver's own; called for each new driver. */
-  readonly alter?: (driver: ModelDriver, store: ModelStore) => Partial<Driver>
+  readonly alter?: ((driver: ModelDriver, store: ModelStore) => Partial<Driver>) | undefined
 }
 
 /** The same driver with some of its members replaced. */

@@ -65,18 +65,18 @@ export interface PublicRateLimitingQueue<T> extends PublicDelayingQueue<T> {
 
 /** The options of a queue that the suite sets. */
 export interface PublicOptions {
-  readonly name?: string
+  readonly name?: string | undefined
   readonly driver: Driver
   readonly clock: Clock
-  readonly onError?: (error: unknown) => void
-  readonly dedupe?: Dedupe
-  readonly leaseMs?: number
-  readonly keyOf?: (item: unknown) => string
-  readonly limiter?: PublicLimiter
-  readonly maxPending?: number
-  readonly maxCrashes?: number
-  readonly prefetch?: number | 'auto'
-  readonly quietAfterMs?: number
+  readonly onError?: ((error: unknown) => void) | undefined
+  readonly dedupe?: Dedupe | undefined
+  readonly leaseMs?: number | undefined
+  readonly keyOf?: ((item: unknown) => string) | undefined
+  readonly limiter?: PublicLimiter | undefined
+  readonly maxPending?: number | undefined
+  readonly maxCrashes?: number | undefined
+  readonly prefetch?: number | 'auto' | undefined
+  readonly quietAfterMs?: number | undefined
 }
 
 /** A limiter that the suite implements. */

@@ -56,31 +56,31 @@ export interface SceneContext {
 /** Options of a scene. */
 export interface SceneOptions {
   /** The log of all calls with their answers. */
-  readonly log?: CallLog
+  readonly log?: CallLog | undefined
   /** An existing subject. */
-  readonly subject?: Subject
+  readonly subject?: Subject | undefined
   /** How long a wake from another process may take, in milliseconds of real time. */
-  readonly hintMs?: number
+  readonly hintMs?: number | undefined
   /** The seed and the number of random histories. */
-  readonly chance?: ChanceOptions
+  readonly chance?: ChanceOptions | undefined
   /** The lease of cases that do not depend on its length. */
-  readonly leaseMs?: number
+  readonly leaseMs?: number | undefined
 }
 
 /** Options of cases that draw random histories, and of repeating a failure. */
 export interface ChanceOptions {
   /** The seed. A failure prints the seed that reproduces it. */
-  readonly seed?: number
+  readonly seed?: number | undefined
   /** How many histories are compared with the model. */
-  readonly modelRuns?: number
+  readonly modelRuns?: number | undefined
   /** The maximum number of steps of one history. */
-  readonly modelSteps?: number
+  readonly modelSteps?: number | undefined
   /** How many concurrent histories are recorded and checked. */
-  readonly histories?: number
+  readonly histories?: number | undefined
   /** The path that a failed comparison with the model printed. */
-  readonly path?: string
+  readonly path?: string | undefined
   /** The replay path that a failed comparison with the model printed. */
-  readonly replayPath?: string
+  readonly replayPath?: string | undefined
 }
 
 /** How long a wake from another process may take by default, in milliseconds of real time. */

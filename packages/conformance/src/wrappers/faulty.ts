@@ -21,11 +21,11 @@ export interface Faults {
 /** Options of {@link faulty}. */
 export interface FaultOptions {
   readonly chance: Chance
-  readonly sometimes?: Sometimes
+  readonly sometimes?: Sometimes | undefined
   /** Faults occur only while this returns true. */
-  readonly isOn?: () => boolean
+  readonly isOn?: (() => boolean) | undefined
   /** How long a stall lasts; by default, many turns of the microtask queue. */
-  readonly stall?: () => Promise<void>
+  readonly stall?: (() => Promise<void>) | undefined
 }
 
 /** The verbs that can fail. Verbs that only read never do, so that the harness can look. */

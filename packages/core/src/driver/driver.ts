@@ -99,7 +99,7 @@ export interface OpenOptions {
    * The clock of every verb. Absent: the store's own clock, so that the clocks of the processes
    * need not agree.
    */
-  readonly clock?: Clock
+  readonly clock?: Clock | undefined
 }
 
 /** The verbs of an operator. Keys are handled one by one; unknown keys are `missing`. */

@@ -62,7 +62,7 @@ export interface FakeClockOptions {
    * loop. For code that reacts to a timer through real input or output. It must not wait for a
    * step.
    */
-  readonly settle?: () => Promise<void>
+  readonly settle?: (() => Promise<void>) | undefined
 }
 
 /** 1 January 2025, 00:00 UTC: whole in every unit, and easy to recognise in a failure. */

@@ -10,7 +10,7 @@ export interface AdapterOptions extends RecorderOptions, NamingOptions {
    * The bounds of the histograms of a queue. Default `tidy`: 19 from 1 ms to 1,000 s. Presets of the
    * originals: `controller-runtime` (12 from 10 ns to 1,000 s) and `kubernetes` (10, to 10 s).
    */
-  readonly buckets?: Buckets
+  readonly buckets?: Buckets | undefined
 }
 
 /** Options of an adapter after checking, separated by consumer. */

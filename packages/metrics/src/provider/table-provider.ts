@@ -26,9 +26,9 @@ export interface SeriesFactory {
 /** The naming options of all adapters. */
 export interface NamingOptions {
   /** The label `controller` of queues for which it differs from the name. */
-  readonly controllers?: Readonly<Record<string, string>>
+  readonly controllers?: Readonly<Record<string, string>> | undefined
   /** Whether controller-runtime's own metrics are exported too. Default true. */
-  readonly controllerRuntime?: boolean
+  readonly controllerRuntime?: boolean | undefined
 }
 
 /** The results of a reconciliation, in the words of controller-runtime. */

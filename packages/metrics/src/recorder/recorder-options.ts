@@ -15,28 +15,28 @@ import type { MetricsProvider } from '../provider/provider.ts'
 /** Options of a recorder. */
 export interface RecorderOptions {
   /** Records only queues on this driver. Default: all drivers of the process. */
-  readonly driver?: Driver
+  readonly driver?: Driver | undefined
   /**
    * Records only these queues, from the beginning. Default: every queue with a name, from its first
    * event on.
    */
-  readonly queues?: readonly string[]
+  readonly queues?: readonly string[] | undefined
   /** The clock of the queues, if they were given one. */
-  readonly clock?: Clock
+  readonly clock?: Clock | undefined
   /**
    * Whether depth, delayed items and the oldest age are read from the store. Default true. If
    * false, the depth of a store that several processes share is unknown, and stays 0.
    */
-  readonly readsStore?: boolean
+  readonly readsStore?: boolean | undefined
   /** The maximum number of keys of each state to count in a reading. Default 100,000. */
-  readonly cap?: number
+  readonly cap?: number | undefined
   /** How long a reading may take before the old values are shown. Default 5 s. */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
   /**
    * Called with errors of recording. Default: errors are dropped, because they must not affect the
    * queues.
    */
-  readonly onError?: (error: unknown) => void
+  readonly onError?: ((error: unknown) => void) | undefined
 }
 
 /** Options of {@link createRecorder}. */
@@ -47,7 +47,7 @@ export interface CustomRecorderOptions extends RecorderOptions {
    * The name of the exporter. Processes with the same exporter elect the one that exports the state
    * of the store. Default `custom`.
    */
-  readonly exporter?: string
+  readonly exporter?: string | undefined
 }
 
 /** The names of the options that all adapters share. */
@@ -61,9 +61,12 @@ export const recorderOptionNames: readonly (keyof RecorderOptions)[] = [
   'onError',
 ]
 
+type Defaulted = Omit<CustomRecorderOptions, 'driver' | 'queues'>
+
 /** Options after checking. */
-export type CheckedRecorderOptions = Required<Omit<CustomRecorderOptions, 'driver' | 'queues'>> &
-  Pick<CustomRecorderOptions, 'driver' | 'queues'>
+export type CheckedRecorderOptions = Pick<CustomRecorderOptions, 'driver' | 'queues'> & {
+  readonly [Name in keyof Defaulted]-?: Exclude<Defaulted[Name], undefined>
+}
 
 function checkQueues(queues: unknown): readonly string[] {
   if (!Array.isArray(queues)) throw new SluiceTypeError('queues', 'must be an array of names')

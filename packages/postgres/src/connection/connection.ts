@@ -14,7 +14,7 @@ export interface Connection {
 /** How one statement is sent. */
 export interface RunOptions {
   /** How long the server may be silent, in milliseconds, if less than usual. */
-  readonly withinMs?: number
+  readonly withinMs?: number | undefined
 }
 
 /** A source of connections. Rejects with a `SluiceError`. */

@@ -17,9 +17,9 @@ export class DeadlineError extends Error {
 /** Options of {@link withDeadline}. */
 export interface DeadlineOptions<T> {
   /** Called with an answer after the deadline. */
-  readonly late?: (value: T) => void
+  readonly late?: ((value: T) => void) | undefined
   /** A number that changes while there is progress. Each change starts the time again. */
-  readonly progress?: () => number
+  readonly progress?: (() => number) | undefined
   /** Called after so many milliseconds without progress, and then often: whether the answer is lost. */
   readonly suspicion?: { readonly afterMs: number; isLost(): Promise<boolean> } | undefined
 }

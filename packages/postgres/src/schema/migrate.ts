@@ -16,7 +16,7 @@ export interface MigrateOptions {
    * versions fail from then on: prune when all programs that use the schema run this version. Default
    * false.
    */
-  readonly prune?: boolean
+  readonly prune?: boolean | undefined
 }
 
 /** The result of {@link migrate}. */

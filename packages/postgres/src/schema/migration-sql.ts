@@ -7,9 +7,9 @@ import { checkSchemaName, inSchema, quoteIdentifier } from './schema-name.ts'
 /** Options of {@link migrationSql}. */
 export interface MigrationSqlOptions {
   /** The schema for all tables and functions. Default `sluice`. */
-  readonly schema?: string
+  readonly schema?: string | undefined
   /** The version that the tables are at; 0 (default) if there is no schema yet. */
-  readonly from?: number
+  readonly from?: number | undefined
 }
 
 /**

@@ -5,7 +5,7 @@ import type { EpochMs, FinishOutcome } from '@sluice/core'
 /** How to finish a run that went well. */
 export interface DoneOptions {
   /** Also count failures from zero again. */
-  readonly forget?: boolean
+  readonly forget?: boolean | undefined
 }
 
 /**

@@ -16,9 +16,9 @@ import type { KeyFilter, Selection } from './selection.ts'
 export interface LastError {
   readonly name: string
   readonly message: string
-  readonly code?: string
+  readonly code?: string | undefined
   /** Only with `errorStacks`. */
-  readonly stack?: string
+  readonly stack?: string | undefined
 }
 
 /** The holder of a key. */
@@ -88,13 +88,13 @@ export interface FailedRunInfo extends Omit<FailedRun, 'lastError'> {
 
 /** Which keys to list. */
 export interface ListOptions {
-  readonly state?: KeyStateWord
+  readonly state?: KeyStateWord | undefined
   /** Only keys that start with this. */
-  readonly prefix?: string
+  readonly prefix?: string | undefined
   /** Where the page before ended. */
-  readonly cursor?: string
+  readonly cursor?: string | undefined
   /** Default 100, at most 1000. */
-  readonly limit?: number
+  readonly limit?: number | undefined
 }
 
 /** A page of keys, in the order of the keys. */
@@ -178,7 +178,7 @@ export interface Explanation {
  */
 export interface Inspect {
   /** Counts keys by state. Visits no more than about `cap` (10,000 unless given) of each. */
-  counts(options?: { readonly cap?: number }): Promise<QueueCounts>
+  counts(options?: { readonly cap?: number | undefined }): Promise<QueueCounts>
   /** Lists keys, page by page. */
   list(options?: ListOptions): Promise<KeyPage>
   /** Reads one key. */
@@ -194,7 +194,7 @@ export interface Inspect {
    * The work of the last five minutes (default), hour or day, and how many keys there
    * were. Empty where the driver keeps no history: see `capabilities.history`.
    */
-  history(options?: { readonly range?: HistoryRange }): Promise<QueueHistory>
+  history(options?: { readonly range?: HistoryRange | undefined }): Promise<QueueHistory>
   /**
    * Failed runs of the last day, newest first: a bounded number, no more than 20 with the same
    * code. They outlive their keys. Empty where the driver keeps no history.
@@ -210,7 +210,7 @@ export interface Inspect {
   /** Parks a key; a held one when it is given back. */
   park(key: string): Promise<OperateOutcome>
   /** Puts a parked key back in line. */
-  unpark(key: string, options?: { readonly forget?: boolean }): Promise<OperateOutcome>
+  unpark(key: string, options?: { readonly forget?: boolean | undefined }): Promise<OperateOutcome>
   /** Ends the delay or the back-off of a key. */
   runNow(key: string): Promise<OperateOutcome>
   /**
@@ -221,7 +221,7 @@ export interface Inspect {
    *
    * `unchanged`: the key is not held, or not under that token.
    */
-  release(key: string, options?: { readonly token?: number }): Promise<OperateOutcome>
+  release(key: string, options?: { readonly token?: number | undefined }): Promise<OperateOutcome>
   /**
    * Resets the failures and crashes of a key; its pending runs stay. The counts of a limiter
    * without a plan stay, too.

@@ -104,7 +104,9 @@ export class KeySelection implements Selection {
     return await this.#operate('park', options)
   }
 
-  async unpark(options: BulkOptions & { readonly forget?: boolean } = {}): Promise<BulkResult> {
+  async unpark(
+    options: BulkOptions & { readonly forget?: boolean | undefined } = {},
+  ): Promise<BulkResult> {
     checkObject('options', options, ['confirm', 'forget'])
     const { forget = false } = options
     return await this.#operate('unpark', options, checkBoolean('options.forget', forget))

@@ -85,7 +85,7 @@ export class QueueInspection implements Inspect {
     return shownCounts(driver, counts)
   }
 
-  async counts(options: { readonly cap?: number } = {}): Promise<QueueCounts> {
+  async counts(options: { readonly cap?: number | undefined } = {}): Promise<QueueCounts> {
     checkObject('options', options, ['cap'])
     const { cap = capDefault } = options
     checkNumber('options.cap', cap, { min: 1, integer: true })
@@ -151,7 +151,9 @@ export class QueueInspection implements Inspect {
     return shownWorkers(driver, workers)
   }
 
-  async history(options: { readonly range?: HistoryRange } = {}): Promise<QueueHistory> {
+  async history(
+    options: { readonly range?: HistoryRange | undefined } = {},
+  ): Promise<QueueHistory> {
     checkObject('options', options, ['range'])
     const { range = '5m' } = options
     checkOneOf('options.range', range, Object.keys(stepMsOf) as HistoryRange[])
@@ -231,7 +233,10 @@ export class QueueInspection implements Inspect {
     return this.#one('park', key)
   }
 
-  async unpark(key: string, options: { readonly forget?: boolean } = {}): Promise<OperateOutcome> {
+  async unpark(
+    key: string,
+    options: { readonly forget?: boolean | undefined } = {},
+  ): Promise<OperateOutcome> {
     const keys = [checkKey('key', key)]
     checkObject('options', options, ['forget'])
     const { forget = false } = options
@@ -250,7 +255,10 @@ export class QueueInspection implements Inspect {
     return this.#one('remove', key)
   }
 
-  async release(key: string, options: { readonly token?: number } = {}): Promise<OperateOutcome> {
+  async release(
+    key: string,
+    options: { readonly token?: number | undefined } = {},
+  ): Promise<OperateOutcome> {
     checkObject('options', options, ['token'])
     const { token } = options
     if (token !== undefined) checkNumber('options.token', token, { min: 1, integer: true })

@@ -47,7 +47,7 @@ export interface SelectionCount {
 /** How an operation on many keys is begun. */
 export interface BulkOptions {
   /** Called with the number of keys that will be changed; unless it returns true, none is. */
-  readonly confirm?: (found: SelectionCount) => boolean | Promise<boolean>
+  readonly confirm?: ((found: SelectionCount) => boolean | Promise<boolean>) | undefined
 }
 
 /** The result of an operation on many keys. */
@@ -72,7 +72,7 @@ export interface Selection {
   /** Parks the keys; held ones when they are given back. */
   park(options?: BulkOptions): Promise<BulkResult>
   /** Puts parked keys back in line. */
-  unpark(options?: BulkOptions & { readonly forget?: boolean }): Promise<BulkResult>
+  unpark(options?: BulkOptions & { readonly forget?: boolean | undefined }): Promise<BulkResult>
   /** Ends delays and back-offs. */
   runNow(options?: BulkOptions): Promise<BulkResult>
   /** Resets failures and crashes; pending runs stay. */

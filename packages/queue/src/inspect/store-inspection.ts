@@ -4,12 +4,12 @@ import type { Inspect } from './inspect.ts'
 /** How to inspect a store. */
 export interface InspectStoreOptions {
   /** The clock that the store obeys. Default: its own. */
-  readonly clock?: Clock
+  readonly clock?: Clock | undefined
   /**
    * The limiter of the queues, to explain delays by. Default: the limiters that their workers
    * register.
    */
-  readonly limiter?: Limiter<unknown>
+  readonly limiter?: Limiter<unknown> | undefined
 }
 
 /** An add by an operator. */
@@ -19,13 +19,13 @@ export interface OperatorAsk {
    * that is not is its own item. Default: the item's own key, which is right for queues without
    * `keyOf`.
    */
-  readonly key?: string
+  readonly key?: string | undefined
   /** The item, as JSON. It replaces the stored item of the key. */
-  readonly item?: unknown
+  readonly item?: unknown | undefined
   /** How late. Default: now. */
-  readonly afterMs?: number
+  readonly afterMs?: number | undefined
   /** How important. Default 0. */
-  readonly priority?: number
+  readonly priority?: number | undefined
 }
 
 /**

@@ -27,59 +27,59 @@ export interface QueueOptions<T> {
    * The name of the queue in its store and in the metrics. Required with a driver that is durable
    * or shared; a queue in memory needs none, and then has no metrics.
    */
-  readonly name?: string
+  readonly name?: string | undefined
   /** The store of the keys. Default: in memory, for this queue alone. */
-  readonly driver?: Driver
+  readonly driver?: Driver | undefined
   /**
    * How an add and a delayed add of one key are merged. Default `client-go`: both runs stay
    * pending.
    */
-  readonly dedupe?: Dedupe
+  readonly dedupe?: Dedupe | undefined
   /**
    * How long a lease lasts. It is renewed automatically at a third of that.
    * Default 30 s, and `Infinity` (no lease) in memory.
    */
-  readonly leaseMs?: number
+  readonly leaseMs?: number | undefined
   /** The key of an item, where the item is more than its key. */
-  readonly keyOf?: KeyOf<T>
+  readonly keyOf?: KeyOf<T> | undefined
   /** Checks items when they are added and when they are handed out. */
-  readonly schema?: StandardSchema<T>
+  readonly schema?: StandardSchema<T> | undefined
   /** The clock for the queue and its driver. Default: the store's own. */
-  readonly clock?: Clock
+  readonly clock?: Clock | undefined
   /**
    * Changes the error of a failed run before it is stored, for example to remove secrets. The
    * result is cut to size and stored instead.
    */
-  readonly redactError?: (error: LastError) => LastError
+  readonly redactError?: ((error: LastError) => LastError) | undefined
   /**
    * Whether the stack of an error is stored, too. Stacks may contain more than a store should have.
    */
-  readonly errorStacks?: boolean
+  readonly errorStacks?: boolean | undefined
   /** Called with errors that no call can return. Must not throw. */
-  readonly onError?: (error: unknown) => void
+  readonly onError?: ((error: unknown) => void) | undefined
   /**
    * Where the queue and its workers write what no `onError` is called with: the console, or a logger
    * of pino, winston or the like. Default: stderr, one line a minute for each error code.
    */
-  readonly logger?: Logger
+  readonly logger?: Logger | undefined
   /** How long one operation on the store may take. Default 30 s, in real time. */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
   /**
    * How many keys a worker may claim ahead of its free slots. Default `auto`: as many as its
    * handlers will start within two round trips of a claim, by the latest measurements, and one more
    * for each slot, 1,000 at most; none for slow handlers. With 0, a priority and a newer item
    * always count until a handler is free. In memory the default is 0.
    */
-  readonly prefetch?: number | 'auto'
+  readonly prefetch?: number | 'auto' | undefined
   /** How many keys may be pending before adds of new ones reject with `ERR_QUEUE_FULL`. */
-  readonly maxPending?: number
+  readonly maxPending?: number | undefined
   /** How long after its last failure the failure count of an idle key is kept. Default 24 h. */
-  readonly failuresExpireMs?: number
+  readonly failuresExpireMs?: number | undefined
   /**
    * How often in a row the lease of a key may expire, with its worker gone, before the key is
    * parked. A run that ends (done, retry, park) sets the count to 0; a release does not. Default 5.
    */
-  readonly maxCrashes?: number
+  readonly maxCrashes?: number | undefined
   /**
    * After how long without work this queue object stops calling its store and listening to it, in
    * milliseconds, at least 1,000. It goes on with the next call in this process that adds, takes or
@@ -87,14 +87,14 @@ export interface QueueOptions<T> {
    * not see keys that other processes add. For databases that stop while they are not used, or that
    * bill each call. Default `Infinity`: never.
    */
-  readonly quietAfterMs?: number
+  readonly quietAfterMs?: number | undefined
   /** Whether waiting keeps the process alive. Default true. */
-  readonly ref?: boolean
+  readonly ref?: boolean | undefined
   /**
    * Decides how long failed keys wait. Default: `defaultControllerLimiter()` on a rate-limiting
    * queue; on the others `retry` waits 5 ms, doubling up to 1000 s.
    */
-  readonly limiter?: Limiter<T>
+  readonly limiter?: Limiter<T> | undefined
 }
 
 /** Makes a compiler error, with the reason in it, of items that could not be stored as JSON. */

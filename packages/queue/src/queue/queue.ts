@@ -16,7 +16,7 @@ import type { Within } from './within.ts'
 /** How an item is added. */
 export interface AddOptions {
   /** From -1000 to 1000, higher first; 0 unless given. */
-  readonly priority?: number
+  readonly priority?: number | undefined
 }
 
 /** How an item is added for later. */
@@ -25,15 +25,15 @@ export interface AddAfterOptions extends AddOptions {
    * How the add is merged with a key that is delayed already. `earliest`, the default: the earlier
    * time wins. `latest`: the later time wins (debounce); a key that is ready already stays ready.
    */
-  readonly when?: 'earliest' | 'latest'
+  readonly when?: 'earliest' | 'latest' | undefined
   /** With `latest`: how long a key can be put off since it was first added. Default: a day. */
-  readonly maxWaitMs?: number
+  readonly maxWaitMs?: number | undefined
 }
 
 /** How to wait. */
 export interface WaitOptions {
   /** Ends the wait: the promise rejects with the signal's reason, and no key is taken. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /** How to close a queue. */
@@ -42,7 +42,7 @@ export interface CloseOptions {
    * How long to wait for held keys to be given back before their signals are aborted. By default, handlers
    * of workers have 10 s, and keys that were taken in another way none.
    */
-  readonly graceMs?: number
+  readonly graceMs?: number | undefined
 }
 
 /** The capabilities of a queue, as data. */

@@ -33,7 +33,7 @@ import type { AddOptions, RateLimitingQueue } from './queue.ts'
 /** How a queue that exists is given a limiter. */
 export interface WrapLimitedOptions<T> extends WrapOptions<T> {
   /** Default: `defaultControllerLimiter()`. */
-  readonly limiter?: Limiter<T>
+  readonly limiter?: Limiter<T> | undefined
 }
 
 function limited<T>(

@@ -26,11 +26,11 @@ export interface ResyncOptions<T> {
   /** How often each item is added, in milliseconds: from 1 to 2,147,483,647 (24.8 days). */
   readonly everyMs: number
   /** The priority of the adds. Default {@link lowPriority}, so that changes come first. */
-  readonly priority?: number
+  readonly priority?: number | undefined
   /** Called with errors of `list` and of the queue; the pass is repeated. Default: the console. */
-  readonly onError?: (error: unknown) => void
+  readonly onError?: ((error: unknown) => void) | undefined
   /** Default: the system's. */
-  readonly clock?: Clock
+  readonly clock?: Clock | undefined
 }
 
 /** A resync that runs. */

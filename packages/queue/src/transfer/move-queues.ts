@@ -40,18 +40,18 @@ export interface MoveQueuesOptions {
   readonly from: Driver
   readonly to: Driver
   /** The names of the queues to move. Default: all that there are. */
-  readonly queues?: readonly string[]
+  readonly queues?: readonly string[] | undefined
   /**
    * Whether keys of the queues are handed out in the new store once they are there. Default true,
    * except for queues that were paused before, in either store. Those stay paused.
    */
-  readonly resume?: boolean
+  readonly resume?: boolean | undefined
   /** Interrupts the move; the same call made again continues it. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** Called with the progress after each page. */
-  readonly onProgress?: (moved: MovedQueue) => void
+  readonly onProgress?: ((moved: MovedQueue) => void) | undefined
   /** The clock that both stores follow. Default: each its own. */
-  readonly clock?: Clock
+  readonly clock?: Clock | undefined
 }
 
 /** How many keys of one queue were moved. */

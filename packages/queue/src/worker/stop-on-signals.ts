@@ -26,15 +26,15 @@ export type Stoppable = Stops | Closes
 /** How signals stop workers. */
 export interface StopOnSignalsOptions {
   /** Default SIGTERM, which a supervisor sends, and SIGINT, which Ctrl-C does. */
-  readonly signals?: readonly NodeJS.Signals[]
+  readonly signals?: readonly NodeJS.Signals[] | undefined
   /** How long running handlers have before their signals are aborted. Default 10 s. */
-  readonly graceMs?: number
+  readonly graceMs?: number | undefined
   /**
    * Whether to end the process when everything has stopped (with 0, or with 1 if stopping failed),
    * and at the second signal (with 128 + the signal's number). Default false: the process ends
    * automatically once nothing keeps it alive.
    */
-  readonly exit?: boolean
+  readonly exit?: boolean | undefined
 }
 
 function isOneOf(value: unknown): value is Stoppable {

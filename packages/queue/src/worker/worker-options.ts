@@ -29,12 +29,15 @@ const optionNames: readonly string[] = [
   'onError',
 ]
 
+type Optional = 'timeoutMs' | 'maxFailures' | 'onError'
+
 /** The options of a worker after checking. */
-export interface CheckedWorkerOptions<T>
-  extends Required<Omit<WorkerOptions<T>, 'queue' | 'timeoutMs' | 'maxFailures' | 'onError'>>,
-    Pick<WorkerOptions<T>, 'timeoutMs' | 'maxFailures' | 'onError'> {
-  readonly queue: PlainQueue<T>
-}
+export type CheckedWorkerOptions<T> = Pick<WorkerOptions<T>, Optional> & {
+  readonly [Name in Exclude<keyof WorkerOptions<T>, Optional | 'queue'>]-?: Exclude<
+    WorkerOptions<T>[Name],
+    undefined
+  >
+} & { readonly queue: PlainQueue<T> }
 
 /** Checks the options of a worker, and fills in the defaults. */
 export function checkWorkerOptions<T>(options: WorkerOptions<T>): CheckedWorkerOptions<T> {
@@ -63,8 +66,8 @@ export function checkWorkerOptions<T>(options: WorkerOptions<T>): CheckedWorkerO
     abandonMs: checkNumber('abandonMs', abandonMs, { min: 0, max: delayMsMax }),
     onExhausted,
     onTerminal: checkOneOf('onTerminal', onTerminal, ['done', 'forget', 'park']),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(maxFailures === undefined ? {} : { maxFailures }),
-    ...(onError === undefined ? {} : { onError }),
+    timeoutMs,
+    maxFailures,
+    onError,
   }
 }

@@ -33,8 +33,12 @@ export type HandlerResult =
   | undefined
   // biome-ignore lint/suspicious/noConfusingVoidType: what a handler without a return gives.
   | void
-  | { readonly requeueAfterMs: number; readonly requeue?: boolean; readonly priority?: number }
-  | { readonly requeue: true; readonly priority?: number }
+  | {
+      readonly requeueAfterMs: number
+      readonly requeue?: boolean | undefined
+      readonly priority?: number | undefined
+    }
+  | { readonly requeue: true; readonly priority?: number | undefined }
 
 /** Does the work for one item. Throwing means that the run has failed. */
 export type Handler<T> = (
@@ -53,41 +57,41 @@ export interface WorkerOptions<T> {
   readonly queue: Queue<T>
   readonly handler: Handler<T>
   /** How many handlers run at a time. Default 1. */
-  readonly concurrency?: number
+  readonly concurrency?: number | undefined
   /** Aborts the signal of a handler that takes longer. Its slot and its key stay taken. */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
   /**
    * How long a handler may run on after its signal was aborted, before its slot is freed and its
    * lease is left to expire. Default 30 s. Where there is no lease, the key stays with it until it
    * ends.
    */
-  readonly abandonMs?: number
+  readonly abandonMs?: number | undefined
   /**
    * How long the event loop may stand still before that is reported. Default: a third of the lease,
    * or 1 s where there is none.
    */
-  readonly blockedMs?: number
+  readonly blockedMs?: number | undefined
   /** How many runs in a row may fail; the last of them ends with `onExhausted`. Default: no end. */
-  readonly maxFailures?: number
+  readonly maxFailures?: number | undefined
   /** How a key ends that has failed `maxFailures` times in a row. Default `park`. */
-  readonly onExhausted?: OnExhausted<T>
+  readonly onExhausted?: OnExhausted<T> | undefined
   /**
    * How a run that throws a {@link TerminalError} ends. `forget`, the default: the key is done, and
    * starts from zero when it is next added. `done`: it is done and keeps its failures, as in
    * controller-runtime. `park`: it is parked.
    */
-  readonly onTerminal?: 'done' | 'forget' | 'park'
+  readonly onTerminal?: 'done' | 'forget' | 'park' | undefined
   /**
    * Called with every error of a handler, and with errors of giving keys back. Default: the logger of
    * the queue is called, or else stderr gets one line a minute for each error code.
    */
-  readonly onError?: (error: unknown, held: Held<T> | undefined) => void
+  readonly onError?: ((error: unknown, held: Held<T> | undefined) => void) | undefined
 }
 
 /** How to stop a worker. */
 export interface StopOptions {
   /** How long running handlers have before their signals are aborted. Default 10 s. */
-  readonly graceMs?: number
+  readonly graceMs?: number | undefined
 }
 
 /** Takes keys from a queue and runs a handler for each, several at a time. */

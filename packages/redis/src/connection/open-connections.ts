@@ -29,19 +29,19 @@ export interface ConnectionOptions {
    * `redis-sentinel://host:port,host:port/name`, or `redis-cluster://host:port,host:port`. Needs the
    * package `redis` or `ioredis`.
    */
-  readonly url?: string
+  readonly url?: string | undefined
   /**
    * A client of node-redis or ioredis, single or cluster, or of ioredis with Sentinels. The driver opens
    * its own connections with the client's settings, and neither uses nor closes the client's own.
    */
-  readonly client?: RedisClient
+  readonly client?: RedisClient | undefined
   /** The package to connect with. Default: `redis` if it is installed, otherwise `ioredis`. */
-  readonly library?: 'redis' | 'ioredis'
+  readonly library?: 'redis' | 'ioredis' | undefined
   /** Options of TLS connections, as in `tls.connect` of Node: `ca`, `cert`, `servername`, … */
-  readonly tls?: object
+  readonly tls?: object | undefined
   /** The user and password of the Sentinels, if they have any. */
-  readonly sentinelUsername?: string
-  readonly sentinelPassword?: string
+  readonly sentinelUsername?: string | undefined
+  readonly sentinelPassword?: string | undefined
 }
 
 /** {@link ConnectionOptions} after the check, and what connections take from the machine. */
