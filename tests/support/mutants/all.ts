@@ -1,4 +1,5 @@
 import { foundByRuns } from './found-by-runs.ts'
+import { foundByTestsOfCalls } from './found-by-tests-of-calls.ts'
 import { foundByTestsOfControllers } from './found-by-tests-of-controllers.ts'
 import { foundByTestsOfInspection } from './found-by-tests-of-inspection.ts'
 import { foundByTestsOfOperators } from './found-by-tests-of-operators.ts'
@@ -19,6 +20,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...foundByTestsOfSqlite,
   ...foundByTestsOfRedis,
   ...foundByTestsOfStores,
+  ...foundByTestsOfCalls,
   ...foundByTestsOfControllers,
   ...foundByTestsOfOperators,
   ...foundByRuns,

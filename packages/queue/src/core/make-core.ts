@@ -1,4 +1,4 @@
-import { batchedPart, directPart } from '#parts'
+import { batchedPart, checkRuntime, directPart } from '#parts'
 import type { CheckedOptions } from '../queue/options.ts'
 import type { Backend } from './backend.ts'
 import { LateBackend } from './late-backend.ts'
@@ -28,6 +28,7 @@ function directBackend(core: QueueCore): Backend {
 
 /** Makes the core of a queue object, with the backend that suits its driver. */
 export function makeCore<T>(options: CheckedOptions<T>): QueueCore {
+  checkRuntime()
   const { driver, leaseMs } = options
   const isDirect = driver.direct !== undefined && leaseMs === Infinity
   // The core never looks into items, so that their type does not matter to it.

@@ -17,3 +17,5 @@ export const inspectionPart: typeof present.inspectionPart = /* @__PURE__ */ new
 export const leasesPart: typeof present.leasesPart = /* @__PURE__ */ new LateModule(
   () => import('../leases/leases.ts'),
 )
+
+export const checkRuntime: typeof present.checkRuntime = () => undefined

@@ -14,3 +14,11 @@ export const inspectionPart: LateModule<typeof inspection> =
   /* @__PURE__ */ LateModule.present(inspection)
 
 export const leasesPart: LateModule<typeof leases> = /* @__PURE__ */ LateModule.present(leases)
+
+/** Throws where Node is too old: SQLite would end the process there, and memory fail at the first call. */
+export function checkRuntime(): void {
+  if ('transfer' in ArrayBuffer.prototype) return
+  throw new Error(
+    `cannot make a queue: Node ${process.versions.node} is too old; install Node 22.14 or newer`,
+  )
+}

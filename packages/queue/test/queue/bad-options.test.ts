@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { Driver } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { memoryDriver } from '@sluice/memory'
@@ -153,4 +154,21 @@ describe('capabilities', () => {
     })
     expect([queue.name, createQueue({ driver, name: 'x' }).name]).toEqual(['', 'x'])
   })
+})
+
+test('a runtime that is too old is refused, with the version that is needed', ({
+  onTestFinished,
+}) => {
+  const transfer = Object.getOwnPropertyDescriptor(ArrayBuffer.prototype, 'transfer')!
+  const { version } = process
+  Reflect.deleteProperty(ArrayBuffer.prototype, 'transfer')
+  onTestFinished(() => {
+    Object.defineProperty(ArrayBuffer.prototype, 'transfer', transfer)
+  })
+  const manifest = new URL('../../package.json', import.meta.url)
+  const { engines } = JSON.parse(readFileSync(manifest, 'utf8')) as { engines: { node: string } }
+  const needed = engines.node.replace('>=', '')
+  expect(() => createQueue()).toThrow(
+    `cannot make a queue: Node ${version.slice(1)} is too old; install Node ${needed} or newer`,
+  )
 })
