@@ -16,4 +16,18 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
       title: 'a runtime that is too old is refused, with the version that is needed',
     },
   },
+  {
+    name: 'doneMany around a queue that has none rejects before all keys are answered',
+    edits: [
+      {
+        file: 'packages/queue/src/core/resolved.ts',
+        find: 'return Promise.allSettled(calls).then(() => Promise.all(calls))',
+        replace: 'return Promise.all(calls)',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/foreign/wrapping.test.ts',
+      title: 'rejects once all keys are answered, with delays around it',
+    },
+  },
 ]

@@ -1,4 +1,4 @@
-import type { AddOutcome, CancelOutcome, FinishOutcome, ForgetOutcome } from '@sluice/core'
+import type { AddOutcome, FinishOutcome, ForgetOutcome } from '@sluice/core'
 import type { HeldKey } from '../held/held-key.ts'
 
 // Promises of the outcomes, made once: a promise is immutable, and making one per call is a third
@@ -9,9 +9,8 @@ const added = Promise.resolve<AddOutcome>('added')
 const moved = Promise.resolve<AddOutcome>('moved')
 const unchanged = Promise.resolve<AddOutcome>('unchanged')
 const addParked = Promise.resolve<AddOutcome>('parked')
-const full = Promise.resolve<AddOutcome>('full')
 
-/** A resolved promise of the outcome of an add; `full` is an error to users. */
+/** A resolved promise of the outcome of an add that is not `full`, which is an error to users. */
 export function resolvedAdd(outcome: AddOutcome): Promise<AddOutcome> {
   switch (outcome) {
     case 'added':
@@ -20,10 +19,8 @@ export function resolvedAdd(outcome: AddOutcome): Promise<AddOutcome> {
       return unchanged
     case 'moved':
       return moved
-    case 'parked':
+    default:
       return addParked
-    case 'full':
-      return full
   }
 }
 
@@ -57,18 +54,15 @@ export function resolvedForget(outcome: ForgetOutcome): Promise<ForgetOutcome> {
   return outcome === 'forgotten' ? forgotten : forgetUnchanged
 }
 
-const cancelled = Promise.resolve<CancelOutcome>('cancelled')
-const cancelUnchanged = Promise.resolve<CancelOutcome>('unchanged')
-
-/** A resolved promise of the outcome of a cancel. */
-export function resolvedCancel(outcome: CancelOutcome): Promise<CancelOutcome> {
-  return outcome === 'cancelled' ? cancelled : cancelUnchanged
-}
-
 /** A resolved promise of a key that was just claimed. */
 export function resolvedHeld<T>(held: HeldKey<T>): Promise<HeldKey<T>> {
   // Once a member was read, the engine knows the class of the object, and that it has no `then` to be
   // looked for: 275 and 260 ns for an awaited add, get and done, the least of five processes.
   void held.phase
   return Promise.resolve(held)
+}
+
+/** The outcomes of several calls, or the error of the first that fails, once all are answered. */
+export function allAnswered<R>(calls: readonly Promise<R>[]): Promise<R[]> {
+  return Promise.allSettled(calls).then(() => Promise.all(calls))
 }

@@ -15,7 +15,7 @@ import {
   systemClock,
   type TracedVerb,
 } from '@sluice/core'
-import { resolvedAdd } from '../core/resolved.ts'
+import { allAnswered, resolvedAdd } from '../core/resolved.ts'
 import { ErrorReports } from '../driver/error-reports.ts'
 import { OncePerMinute } from '../driver/once-per-minute.ts'
 import { notice } from '../driver/traced.ts'
@@ -328,6 +328,6 @@ export class AdaptedRateLimitingQueue<T>
     options?: DoneOptions,
   ): Promise<FinishOutcome[]> {
     if (!Array.isArray(helds)) throw new SluiceTypeError('helds', 'must be an array')
-    return await Promise.all(Array.from(helds, (held: Held<T>) => this.done(held, options)))
+    return await allAnswered(Array.from(helds, (held: Held<T>) => this.done(held, options)))
   }
 }

@@ -1,6 +1,7 @@
 // This folder is the layers around queues of other libraries.
 
 import { type AddOutcome, checkFunction, checkObject, SluiceTypeError } from '@sluice/core'
+import { allAnswered } from '../core/resolved.ts'
 import type { Held } from '../held/held.ts'
 import type { DelayingQueue, Queue, QueueCapabilities } from '../queue/queue.ts'
 
@@ -82,7 +83,7 @@ export function completed<T>(queue: ForeignQueue<T>, report: (error: unknown) =>
     async doneMany(helds, options) {
       if (queue.doneMany !== undefined) return await queue.doneMany(helds, options)
       if (!Array.isArray(helds)) throw new SluiceTypeError('helds', 'must be an array')
-      return await Promise.all(Array.from(helds, (held: Held<T>) => whole.done(held, options)))
+      return await allAnswered(Array.from(helds, (held: Held<T>) => whole.done(held, options)))
     },
     cancel: async (item) => (await queue.cancel?.(item)) ?? 'unchanged',
     wake: () => queue.wake?.(),

@@ -14,7 +14,7 @@ import {
 } from '@sluice/core'
 import type { QueueCore } from '../core/queue-core.ts'
 import { storeNotOpen } from '../core/queue-errors.ts'
-import { resolvedAdd, resolvedCancel, resolvedFinish, resolvedHeld } from '../core/resolved.ts'
+import { allAnswered, resolvedAdd, resolvedFinish, resolvedHeld } from '../core/resolved.ts'
 import { Waiter, type WaiterGroup } from '../core/waiters.ts'
 import { pause } from '../environment/timing.ts'
 import type { DoneOptions, Held } from '../held/held.ts'
@@ -213,9 +213,9 @@ export class PlainQueue<T> implements Queue<T> {
     const asks = Array.from(items, (item) => this.#encoded(item, priority, trace))
     return this.#admitted(items, () => {
       const { backend, phase } = this.core
-      return backend.addMany === undefined || phase !== 'open'
-        ? Promise.all(asks.map((ask) => this.core.add(ask, false)))
-        : backend.addMany(asks)
+      if (backend.addMany !== undefined && phase === 'open') return backend.addMany(asks)
+      // A caller that catches an error must not find that other keys are added only afterwards.
+      return allAnswered(asks.map((ask) => this.core.add(ask, false)))
     })
   }
 
@@ -320,10 +320,9 @@ export class PlainQueue<T> implements Queue<T> {
       return Promise.resolve(outcomes)
     }
     const { backend } = this.core
-    if (backend.doneMany === undefined) {
-      return Promise.all(Array.from(helds, (held: Held<T>) => this.done(held, options)))
-    }
-    return backend.doneMany(helds.length, (at) => this.#heldOf(helds[at]!), forgets)
+    return backend.doneMany === undefined
+      ? allAnswered(Array.from(helds, (held: Held<T>) => this.done(held, options)))
+      : backend.doneMany(helds.length, (at) => this.#heldOf(helds[at]!), forgets)
   }
 
   #heldOf(heldOrItem: Held<T> | T): HeldKey<unknown> | undefined {
@@ -358,8 +357,7 @@ export class PlainQueue<T> implements Queue<T> {
     try {
       const key = this.keyOf(item)
       if (this.core.phase === 'closed') throw this.core.calls.closedError()
-      const answer = this.core.backend.adds.cancel(key)
-      return answer instanceof Promise ? answer : resolvedCancel(answer)
+      return Promise.resolve(this.core.backend.adds.cancel(key))
     } catch (error) {
       return Promise.reject(error)
     }

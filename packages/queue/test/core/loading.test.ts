@@ -73,6 +73,19 @@ describe.each([
     await queue.close()
   })
 
+  test('an addMany is refused once all its keys are answered', async () => {
+    const queue = sluice.createDelayingQueue({ driver: openedLater(), leaseMs, maxPending: 1 })
+    const adding = queue.addAfter('a', 60_000)
+    const moving = queue.addAfter('a', 30_000)
+    const answered: string[] = []
+    const refused = queue.addMany(['b', 'a']).catch(() => answered.push('addMany'))
+    // It follows the last add of `addMany`, which has to wait for the two before.
+    const last = queue.add('a').then(() => answered.push('the add after it'))
+    await Promise.all([adding, moving, refused, last])
+    expect(answered).toEqual(['the add after it', 'addMany'])
+    await queue.close()
+  })
+
   test('an item that its caller changes meanwhile is stored as it was', async () => {
     const queue = sluice.createQueue<{ id: string; version: number }>({
       driver: openedLater(),

@@ -332,6 +332,31 @@ describe('a queue with no more than the methods of client-go’s interface', () 
   })
 })
 
+describe('doneMany around a queue that has none', () => {
+  test.each([
+    ['delays', (queue: ForeignQueue<string>) => createDelayingQueue({ queue })],
+    ['a limiter', (queue: ForeignQueue<string>) => createRateLimitingQueue({ queue })],
+  ])('rejects once all keys are answered, with %s around it', async (_, wrap) => {
+    const scene = new Scene(direct)
+    const answers = Promise.withResolvers<'idle'>()
+    const fails = { key: 'a', item: 'a', done: () => Promise.reject(new Error('a stays')) }
+    const waits = { key: 'b', item: 'b', done: () => answers.promise }
+    const helds = [fails, waits] as unknown as Held<string>[]
+    const queue = wrap({
+      ...foreign(scene.queue()),
+      doneMany: undefined as never,
+      get: () => Promise.resolve(helds.shift()),
+      done: (held) => (held as Held<string>).done(),
+    })
+    const finishing = seen(queue.doneMany([await take(queue), await take(queue)]))
+    await scene.quiet()
+    expect(finishing.state).toBe('waiting')
+    answers.resolve('idle')
+    await scene.quiet()
+    expect(String(finishing.error)).toContain('a stays')
+  })
+})
+
 describe.each(scenes)('a limiter around a queue that is not ours', (setup) => {
   test('RL-01, RL-02, RL-03: counts in this process', async () => {
     const scene = new Scene(setup)
