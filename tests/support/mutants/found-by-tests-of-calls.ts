@@ -27,7 +27,21 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/queue/test/foreign/wrapping.test.ts',
-      title: 'rejects once all keys are answered, with delays around it',
+      title: 'rejects once all keys are answered, with',
+    },
+  },
+  {
+    name: 'a wait for a key that is delayed around a foreign queue keeps the process alive with ref: false',
+    edits: [
+      {
+        file: 'packages/queue/src/foreign/process-delays.ts',
+        find: 'if (this.#options.ref && this.#callers > 0',
+        replace: 'if (this.#callers > 0',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/core/living.test.ts',
+      title: 'is done by every wait, unless ref is false, and by nothing else',
     },
   },
 ]

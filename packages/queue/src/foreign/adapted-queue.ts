@@ -2,6 +2,7 @@ import {
   type AddOutcome,
   type CancelOutcome,
   type Clock,
+  checkBoolean,
   checkFunction,
   checkQueueName,
   type FinishOutcome,
@@ -49,14 +50,17 @@ export interface AdaptOptions<T> {
   readonly clock?: Clock | undefined
   readonly keyOf?: KeyOf<T> | undefined
   readonly onError?: ((error: unknown) => void) | undefined
+  /** Whether a wait for a delayed key keeps the process alive. Default true. */
+  readonly ref?: boolean | undefined
 }
 
 /** Checks the options that are for foreign queues only. */
-export function checkAdaptOptions<T>({ name, clock, keyOf, onError }: AdaptOptions<T>): void {
+export function checkAdaptOptions<T>({ name, clock, keyOf, onError, ref }: AdaptOptions<T>): void {
   if (name !== undefined) checkQueueName('name', name, { empty: true })
   if (clock !== undefined) checkClock(clock)
   if (keyOf !== undefined) checkFunction('keyOf', keyOf)
   if (onError !== undefined) checkFunction('onError', onError)
+  if (ref !== undefined) checkBoolean('ref', ref)
 }
 
 /**
@@ -80,13 +84,13 @@ export class AdaptedDelayingQueue<T> implements DelayingQueue<T> {
     })
     this.inner = completed(queue, (error) => this.reports.report(error))
     this.adapted = options
-    const { clock = systemClock, keyOf } = options
+    const { clock = systemClock, keyOf, ref = true } = options
     const add = (item: T, priority: number | undefined): void => {
       // As in the originals, which drop delayed adds when the queue is shut down.
       if (this.shuttingDown) return
       this.#add(item, priority).catch((error: unknown) => this.reports.report(error))
     }
-    this.#delays = new ProcessDelays({ clock, keyOf, add })
+    this.#delays = new ProcessDelays({ clock, keyOf, ref, add })
   }
 
   async #add(item: T, priority: number | undefined): Promise<AddOutcome> {

@@ -25,6 +25,8 @@ interface Waiting {
 export interface ProcessDelaysOptions<T> {
   readonly clock: Clock
   readonly keyOf: KeyOf<T> | undefined
+  /** Whether waiting callers keep the process alive. */
+  readonly ref: boolean
   /** The time of an item has come. */
   readonly add: (item: T, priority: number | undefined) => void
 }
@@ -111,7 +113,7 @@ export class ProcessDelays<T> {
 
   /** While a caller waits, the process must not end before the delays that it may wait for. */
   #setAlive(): void {
-    if (this.#callers > 0 && this.#waiting.size > 0) {
+    if (this.#options.ref && this.#callers > 0 && this.#waiting.size > 0) {
       if (this.#alive !== undefined) return
       this.#alive = this.#options.clock.startTimer(delayMsMax, () => undefined)
       this.#alive.ref()

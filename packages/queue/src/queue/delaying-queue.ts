@@ -28,7 +28,14 @@ export function isWrapping<T>(options: object): options is WrapOptions<T> {
 }
 
 /** The options of a wrap. */
-export const wrapOptionNames: readonly string[] = ['queue', 'name', 'clock', 'keyOf', 'onError']
+export const wrapOptionNames: readonly string[] = [
+  'queue',
+  'name',
+  'clock',
+  'keyOf',
+  'onError',
+  'ref',
+]
 
 /** Makes a delaying queue in memory. */
 export function createDelayingQueue<T = string>(

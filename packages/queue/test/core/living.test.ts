@@ -31,6 +31,7 @@ describe.each(ways)('3 Time: keeping a process alive over %s', { timeout: 30_000
       'around a foreign queue, get of a cancelled key: ends',
       'around a foreign queue, answered get: ends',
       'around a foreign queue, shut down: ends',
+      'around a foreign queue, get of a delayed key, ref: false: ends',
       'get, ref: false: ends',
       'drain of a ready key, ref: false: ends',
       'iteration while a key is held, ref: false: ends',

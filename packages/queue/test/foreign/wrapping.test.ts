@@ -281,6 +281,7 @@ describe.each(scenes)('delays around a queue that is not ours', (setup) => {
       [{ queue, clock: {} }, 'clock.now'],
       [{ queue, keyOf: 'id' }, 'keyOf'],
       [{ queue, onError: true }, 'onError'],
+      [{ queue, ref: 'no' }, 'ref'],
     ]
     for (const [options, parameter] of bad) {
       for (const make of [createDelayingQueue, createRateLimitingQueue]) {

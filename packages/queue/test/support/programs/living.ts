@@ -28,11 +28,11 @@ function make(more: Partial<QueueOptions<string>> = {}) {
 const around: DelayingQueue<string>[] = []
 
 /** Wraps a queue that does not keep the process alive itself, as one of another library. */
-function wrap(create: typeof createDelayingQueue): DelayingQueue<string> {
+function wrap(create: typeof createDelayingQueue, ref?: boolean): DelayingQueue<string> {
   const inner = make({ ref: false })
   const verbs = ['add', 'get', 'done', 'len', 'shutDown', 'shutDownWithDrain'] as const
   const queue = Object.fromEntries(verbs.map((verb) => [verb, inner[verb].bind(inner)]))
-  const wrapped = create<string>({ queue: { ...queue, shuttingDown: false } as never })
+  const wrapped = create<string>({ queue: { ...queue, shuttingDown: false } as never, ref })
   around.push(wrapped)
   return wrapped
 }
@@ -139,6 +139,11 @@ const doings: Record<string, Doing> = {
     const waiting = queue.get()
     await queue.shutDown()
     await waiting
+  },
+  'around a foreign queue, get of a delayed key, ref: false': async () => {
+    const queue = wrap(createDelayingQueue, false)
+    await queue.addAfter('a', 3_600_000)
+    return await queue.get()
   },
 }
 
