@@ -249,6 +249,58 @@ describe.each(ways)('the metrics of a queue in %s', (_name, depthName, way) => {
     expect(await depth('purged')).toBe(0)
   })
 
+  test('the second run of a key is counted after it was parked and unparked', async () => {
+    const { clock, queue, read } = setUp()
+    const depth = async (): Promise<number> => {
+      const { ready, dirty } = await queue.inspect.counts()
+      expect(await read(depthName)).toBe(ready + dirty)
+      return ready + dirty
+    }
+    await queue.addAfter('added while it is parked', 5_000)
+    await queue.inspect.park('added while it is parked')
+    await queue.add('added while it is parked')
+    await queue.add('delayed while it is parked')
+    await queue.inspect.park('delayed while it is parked')
+    await queue.addAfter('delayed while it is parked', 5_000)
+    await queue.add('with two runs')
+    await queue.addAfter('with two runs', 5_000)
+    await queue.inspect.park('with two runs')
+    for (const { key } of (await queue.inspect.list()).keys) await queue.inspect.unpark(key)
+    expect(await depth()).toBe(3)
+    await queue.getMany(3)
+    expect(await depth()).toBe(0)
+    await clock.step(5_000)
+    expect(await depth()).toBe(3)
+  })
+
+  test('a key that the end of its lease parks leaves the depth', async () => {
+    const { clock, read } = setUp()
+    const options = { name: 'orders', clock, ...way(), leaseMs: 1_000, maxCrashes: 1 }
+    const queue = createQueue<string>(options)
+    onTestFinished(() => closed(queue, clock))
+    const worker = createWorker<string>({
+      queue,
+      // The queue reports that the first handler is left to its lease.
+      onError: () => undefined,
+      timeoutMs: 10,
+      abandonMs: 10,
+      handler: () => new Promise(() => undefined),
+    })
+    const parked = async (): Promise<number> => {
+      await clock.step(1_000)
+      return (await queue.inspect.counts()).parked
+    }
+    await queue.add('a')
+    await expect.poll(() => worker.running).toBe(1)
+    await queue.add('a')
+    expect(await read(depthName)).toBe(1)
+    await expect.poll(parked).toBe(1)
+    expect(await read(depthName)).toBe(0)
+    await worker.stop()
+    await queue.inspect.unpark('a')
+    expect(await read(depthName)).toBe(1)
+  })
+
   test('the runs of a worker', async () => {
     const { clock, queue, all } = setUp()
     const worker = createWorker<string>({

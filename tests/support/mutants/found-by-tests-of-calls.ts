@@ -44,4 +44,32 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
       title: 'is done by every wait, unless ref is false, and by nothing else',
     },
   },
+  {
+    name: 'the depth misses the second run of a key that was parked',
+    edits: [
+      {
+        file: 'packages/metrics/src/queue/queue-ledger.ts',
+        find: 'if (run.dueAt <= moment.now) this.#delay(key, run.laterAt, run.priority)',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'tests/test/metrics.test.ts',
+      title: 'the second run of a key is counted after it was parked and unparked',
+    },
+  },
+  {
+    name: 'a key that the end of its lease parks stays in the depth',
+    edits: [
+      {
+        file: 'packages/metrics/src/queue/queue-ledger.ts',
+        find: "if (outcome === 'parked') this.parked(key, now)",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'tests/test/metrics.test.ts',
+      title: 'a key that the end of its lease parks leaves the depth',
+    },
+  },
 ]

@@ -53,6 +53,12 @@ interface Mark {
   readonly isCounted: boolean
 }
 
+/** The pending runs of a parked key. */
+interface ParkedKey extends DelayedKey {
+  /** When its second run is due; `never` = it has none. */
+  readonly laterAt: EpochMs
+}
+
 interface Running {
   readonly key: string
   readonly holder: string
@@ -83,7 +89,7 @@ export class QueueLedger {
   /** The due times of delayed keys, if no other process can change them. */
   readonly #later = new DueHeap()
   /** The pending runs of parked keys, if no other process can change them. */
-  readonly #parked = new Map<string, DelayedKey>()
+  readonly #parked = new Map<string, ParkedKey>()
 
   constructor(meters: QueueMeters, isAlone: boolean) {
     this.#meters = meters
@@ -148,7 +154,7 @@ export class QueueLedger {
     if (ask.failed === true) this.#meters.limiterDelay.observe(secondsOf(delayMs))
     if (reply.outcome === 'unchanged') this.#meters.deduplicated.inc()
     this.promote(moment)
-    if (reply.outcome === 'parked') this.#askedParked(ask, reply, moment)
+    if (reply.outcome === 'parked') this.#askedParked(ask, reply, delayMs, dedupe, moment)
     else if (delayMs > 0) this.#askedLater(ask, reply, delayMs, dedupe, moment)
     else this.#askedNow(ask, reply, dedupe, moment)
   }
@@ -197,12 +203,24 @@ export class QueueLedger {
   }
 
   /** The run of a parked key waits for its end; that of a held one counts until it is given back. */
-  #askedParked({ key, priority }: Ask, { dueAt }: AskReply, moment: Moment): void {
+  #askedParked(
+    { key, priority }: Ask,
+    { dueAt }: AskReply,
+    delayMs: number,
+    dedupe: AskOptions['dedupe'],
+    moment: Moment,
+  ): void {
     if (!this.#isAlone) return
     const mark = this.#marks.get(key)
     if (mark !== undefined) this.#raise(mark, priority)
     else if (this.#isHeld(key)) this.#pend({ key, dueAt, priority }, moment)
-    else this.#parked.set(key, { key, dueAt, priority })
+    else {
+      const known = this.#parked.get(key) ?? { dueAt, laterAt: never, priority }
+      const secondAt = Math.max(known.dueAt, moment.now + delayMs)
+      const isSecond = dedupe === 'client-go' && dueAt <= moment.now && secondAt > moment.now
+      const laterAt = isSecond ? Math.min(known.laterAt, secondAt) : known.laterAt
+      this.#parked.set(key, { key, dueAt, laterAt, priority: Math.max(priority, known.priority) })
+    }
   }
 
   #isHeld(key: string): boolean {
@@ -305,11 +323,16 @@ export class QueueLedger {
     this.#running.delete(token)
   }
 
-  expired(leases: readonly Lease[], outcomes: readonly (ExpireOutcome | Failure)[]): void {
-    leases.forEach(({ token }, index) => {
+  expired(
+    leases: readonly Lease[],
+    outcomes: readonly (ExpireOutcome | Failure)[],
+    { now }: Moment,
+  ): void {
+    leases.forEach(({ key, token }, index) => {
       const outcome = outcomes[index]
       if (outcome !== 'expired' && outcome !== 'parked') return
       this.#running.delete(token)
+      if (outcome === 'parked') this.parked(key, now)
       this.#meters.leaseExpirations.inc()
     })
   }
@@ -321,25 +344,29 @@ export class QueueLedger {
     this.#later.delete(key)
   }
 
-  /** A key was parked by an operator. A held one is parked when it is given back. */
-  parked(key: string): void {
+  /** A key was parked. A held one is parked when it is given back. `lostAt`: its run was lost. */
+  parked(key: string, lostAt: EpochMs = never): void {
     if (this.#isAlone && this.#isHeld(key)) return
     const run = this.#marks.get(key) ?? this.#later.get(key)
-    this.#park(key, run?.dueAt ?? never, run?.priority ?? 0)
+    this.#park(key, run?.dueAt ?? lostAt, run?.priority ?? 0)
   }
 
   #park(key: string, dueAt: EpochMs, priority: number): void {
     const mark = this.#unmark(key)
+    const second = this.#later.get(key)?.dueAt ?? never
     this.#later.delete(key)
     if (!this.#isAlone || dueAt === never) return
-    this.#parked.set(key, { key, dueAt, priority: mark?.priority ?? priority })
+    const laterAt = second > dueAt ? second : never
+    this.#parked.set(key, { key, dueAt, laterAt, priority: mark?.priority ?? priority })
   }
 
   /** A key was unparked: its pending run is ready from now on, or later. */
   unparked(key: string, moment: Moment): void {
     const run = this.#parked.get(key)
     this.#parked.delete(key)
-    if (run !== undefined) this.#pend(run, moment)
+    if (run === undefined) return
+    this.#pend(run, moment)
+    if (run.dueAt <= moment.now) this.#delay(key, run.laterAt, run.priority)
   }
 
   /** The delay of a key was ended by an operator. */
@@ -361,9 +388,7 @@ export class QueueLedger {
 
   /** A queue object was closed: its held keys are no longer running. */
   closed(holder: string): void {
-    for (const [token, running] of this.#running) {
-      if (running.holder === holder) this.#running.delete(token)
-    }
+    for (const [token, run] of this.#running) if (run.holder === holder) this.#running.delete(token)
   }
 
   /** Since when each running key is worked on, on the monotonic clock. */

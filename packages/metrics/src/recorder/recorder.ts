@@ -225,7 +225,7 @@ class ChannelRecorder implements Recorder {
         })
         return
       case 'expire':
-        ledger.expired(request.leases, replies as readonly (ExpireOutcome | Failure)[])
+        ledger.expired(request.leases, replies as readonly (ExpireOutcome | Failure)[], moment)
         return
       case 'cancel':
         request.keys.forEach((key, index) => {
