@@ -30,7 +30,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
   #isClaiming = false
   readonly inFlight: ClaimsInFlight
   #isConsideringParallel = false
-  #isTickingAlone = false
+  #isHeartbeatInFlight = false
   /** The last claim brought as many keys as its limit, so there are probably more. */
   #wasFull = false
   /** A claim in flight may bring the keys that are due. */
@@ -59,10 +59,12 @@ export class ClaimLoop implements Claims, ClaimCaller {
   async heartbeat(): Promise<void> {
     const { calls, waiters } = this.#core
     const isQuiet = waiters.size > 0 && !calls.needsNews
-    if (isQuiet || !this.#nextDue.isHeartbeatDue) return
+    if (isQuiet || this.#isHeartbeatInFlight || !this.#nextDue.isHeartbeatDue) return
+    this.#isHeartbeatInFlight = true
     try {
-      await this.#tickAlone()
+      await this.#tickUntilAnswered()
     } finally {
+      this.#isHeartbeatInFlight = false
       // Also if it failed: a claim that found nothing meanwhile has left it to this tick to ask.
       if (this.#nextDue.mustAsk) this.handOut()
       // The alarm may have been set for something that is known by now.
@@ -71,7 +73,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
   }
 
   isIdleSince(instant: number): boolean {
-    if (this.#isClaiming || this.#isTickingAlone || this.#prefetching.size > 0) return false
+    if (this.#isClaiming || this.#isHeartbeatInFlight || this.#prefetching.size > 0) return false
     return this.#core.waiters.size === 0 || this.#nextDue.isNothingDueSince(instant)
   }
 
@@ -89,34 +91,20 @@ export class ClaimLoop implements Claims, ClaimCaller {
     // An idle queue makes one call, which asks when the next key is due, and claims only if that is
     // now.
     this.#ticksFirst = this.#core.phase === 'open' && !this.#nextDue.mustAsk
-    // A claim finds out whether the queue is paused. Without waiters there is none, so that a tick
-    // must.
-    if (this.#prefetching.size > 0 && this.#core.waiters.size === 0) {
-      this.#tickAlone().catch((error: unknown) => this.#onError(error))
-    }
     this.handOut()
   }
 
-  /**
-   * Ticks without a waiter; not again while a tick is in flight or waits for its turn. Repeated until
-   * the store answers: what workers do until the next heartbeat would be missing in the history.
-   */
-  async #tickAlone(): Promise<void> {
-    if (this.#isTickingAlone) return
-    this.#isTickingAlone = true
-    try {
-      for (;;) {
-        try {
-          // Waiters keep the process alive, this does not.
-          await this.#tick(true, false)
-          return
-        } catch (error) {
-          if (this.#core.phase !== 'open' || isPermanent(error)) throw error
-          this.#core.calls.reportTrouble(error)
-        }
+  /** Repeated: what workers do until the next heartbeat would be missing in the history. */
+  async #tickUntilAnswered(): Promise<void> {
+    for (;;) {
+      try {
+        // Waiters keep the process alive, this does not.
+        await this.#tick(true, false)
+        return
+      } catch (error) {
+        if (this.#core.phase !== 'open' || isPermanent(error)) throw error
+        this.#core.calls.reportTrouble(error)
       }
-    } finally {
-      this.#isTickingAlone = false
     }
   }
 
@@ -347,7 +335,6 @@ export class ClaimLoop implements Claims, ClaimCaller {
   async #tick(registers: boolean, isRef = this.#isRef): Promise<TickReply> {
     const reply = await this.#core.calls.attempt(() => this.#nextDue.tick(registers), isRef)
     if (reply.leaseEnds.length > 0) this.#mustClaimAgain = true
-    if (reply.paused) void this.releasePrefetched()
     return reply
   }
 
