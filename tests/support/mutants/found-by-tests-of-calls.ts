@@ -72,4 +72,18 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
       title: 'a key that the end of its lease parks leaves the depth',
     },
   },
+  {
+    name: 'explain does not foresee that the end of a lease parks its key',
+    edits: [
+      {
+        file: 'packages/queue/src/inspect/explain.ts',
+        find: 'info.parked || (held !== undefined && crashes + 1 >= maxCrashes)',
+        replace: 'info.parked && crashes < maxCrashes',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/inspect/inspect.test.ts',
+      title: 'foresees that the end of a lease parks a key that has crashed too often',
+    },
+  },
 ]

@@ -14,6 +14,8 @@ export interface ExplainContext {
   readonly counts: Counts
   /** The plan by which failed keys come back, if it is known. */
   readonly plan: LimiterPlan | undefined
+  /** After how many crashes in a row this queue object parks a key. */
+  readonly maxCrashes: number
 }
 
 /** The joint capacity of the workers that take keys. */
@@ -126,8 +128,9 @@ function heldCondition(info: KeyInfo, now: EpochMs): Condition {
       }
 }
 
-function nextOf(info: KeyInfo, now: EpochMs): Explanation['next'] {
-  const { dueAt = never, held, parked } = info
+function nextOf(info: KeyInfo, now: EpochMs, maxCrashes: number): Explanation['next'] {
+  const { dueAt = never, held, crashes } = info
+  const parked = info.parked || (held !== undefined && crashes + 1 >= maxCrashes)
   if (held !== undefined) {
     const { leaseUntil } = held
     if (leaseUntil === undefined) return undefined
@@ -194,7 +197,7 @@ export function explainKey(info: KeyInfo, around: ExplainContext): Explanation {
     },
   ]
   const blocking = conditions.find(({ ok }) => ok === false)
-  const next = nextOf(info, now)
+  const next = nextOf(info, now, around.maxCrashes)
   const start =
     counts.paused || around.isShuttingDown
       ? undefined

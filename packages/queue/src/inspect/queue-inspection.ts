@@ -141,6 +141,7 @@ export class QueueInspection implements Inspect {
       workers,
       counts,
       plan: plans.own ?? planOf(workers ?? []) ?? plans.retry,
+      maxCrashes: calls.options.maxCrashes,
     })
   }
 

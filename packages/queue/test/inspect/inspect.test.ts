@@ -65,6 +65,22 @@ describe.each(leases)('inspect %s', (_name, leaseMs) => {
     await queue.close()
   })
 
+  test('foresees that the end of a lease parks a key that has crashed too often', async () => {
+    const { options, clock } = setUp()
+    const queue = createRateLimitingQueue<string>({ ...options, maxCrashes: 1 })
+    await queue.addMany(['k', 'dirty'])
+    const helds = await queue.getMany(2)
+    await queue.add('dirty')
+    for (const key of ['k', 'dirty']) {
+      const { next } = await queue.inspect.explain(key)
+      expect(next).toEqual(
+        leaseMs === Infinity ? undefined : { at: clock.now() + leaseMs, to: 'parked' },
+      )
+    }
+    await queue.doneMany(helds)
+    await queue.close()
+  })
+
   test('walks a key through every state, and explains each', async () => {
     const { clock, queue } = setUp()
     const { inspect } = queue
