@@ -30,6 +30,8 @@ import {
   type TraceRequest,
   traceChannel,
 } from '@sluice/core'
+import { eventAttributes } from './event-attributes.ts'
+import { markFailed } from './failed-span.ts'
 import { listen } from './recorder/listener.ts'
 import { contextOf, contextsOf, storedContext, traceparentOf } from './trace-context.ts'
 import { version } from './version.ts'
@@ -159,18 +161,6 @@ class ChannelTracing implements OpenTelemetryTracing {
     return hrTime(this.#clock.now())
   }
 
-  #attributes({ queue, driver }: SluiceEvent, operation: string, type: string): Attributes {
-    return {
-      'messaging.system': 'sluice',
-      'messaging.destination.name': queue,
-      'messaging.operation.name': operation,
-      'messaging.operation.type': type,
-      'sluice.driver': driver,
-      // Not the commit: the caller's transaction may still be rolled back.
-      'sluice.reports': 'statement',
-    }
-  }
-
   #keyAttributes(key: string): Attributes {
     try {
       const shown = this.#showKey(key)
@@ -228,7 +218,7 @@ class ChannelTracing implements OpenTelemetryTracing {
 
   #startAddOf(event: SluiceEvent, caller: string, asks: readonly Ask[], count: number): Span {
     const [first] = asks
-    const attributes = this.#attributes(event, 'add', 'send')
+    const attributes = eventAttributes(event, 'add', 'send')
     if (asks.length === 1 && first !== undefined) {
       Object.assign(attributes, this.#keyAttributes(first.key))
     }
@@ -243,7 +233,7 @@ class ChannelTracing implements OpenTelemetryTracing {
 
   #failed(event: SluiceEvent): void {
     for (const span of this.#adds.get(event) ?? []) {
-      fail(span, event.error)
+      markFailed(span, event.error)
       span.end(this.#now())
     }
   }
@@ -274,7 +264,7 @@ class ChannelTracing implements OpenTelemetryTracing {
       root: true,
       startTime: this.#claimsFrom.get(event) ?? now,
       attributes: {
-        ...this.#attributes(event, 'get', 'receive'),
+        ...eventAttributes(event, 'get', 'receive'),
         'messaging.batch.message_count': claims.length,
       },
     })
@@ -288,7 +278,7 @@ class ChannelTracing implements OpenTelemetryTracing {
         links,
         startTime: now,
         attributes: {
-          ...this.#attributes(event, 'process', 'process'),
+          ...eventAttributes(event, 'process', 'process'),
           ...this.#keyAttributes(key),
           'sluice.token': token,
           'sluice.failures': failures,
@@ -325,7 +315,7 @@ class ChannelTracing implements OpenTelemetryTracing {
       'sluice.terminal': isTerminal,
       'sluice.timed_out': isTimedOut,
     })
-    if (result === 'error') fail(span, error)
+    if (result === 'error') markFailed(span, error)
     this.#end(state, token)
   }
 
@@ -380,13 +370,6 @@ class ChannelTracing implements OpenTelemetryTracing {
     }
     this.#states.clear()
   }
-}
-
-function fail(span: Span, error: unknown): void {
-  const message = error instanceof Error ? error.message : String(error ?? '')
-  if (error instanceof Error) span.recordException(error)
-  span.setAttribute('error.type', error instanceof Error ? error.name : 'error')
-  span.setStatus({ code: SpanStatusCode.ERROR, message })
 }
 
 /**

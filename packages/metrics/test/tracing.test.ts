@@ -201,6 +201,25 @@ test('a worker s run ends the span, and says how', () => {
   expect(span?.events[0]?.name).toBe('exception')
 })
 
+test('a run ends its span also if its error cannot be read', () => {
+  const { queue, spans } = setUp()
+  const unreadable = new Error('unread')
+  Object.defineProperty(unreadable, 'message', {
+    get() {
+      throw new Error('this message is not for you')
+    },
+  })
+  const revocable = Proxy.revocable({}, {})
+  revocable.revoke()
+  for (const error of [unreadable, Object.create(null), revocable.proxy]) {
+    queue.add('a')
+    queue.run(queue.claim('a'), 1)({ result: 'error', error })
+  }
+  expect(spans('process orders').map(({ status }) => status.code)).toEqual(
+    Array(3).fill(SpanStatusCode.ERROR),
+  )
+})
+
 test('a handler runs inside the span of its run, and so does what is done with a Held', async () => {
   const { tracing, queue, spans, tracer } = setUp()
   queue.add('a')

@@ -86,4 +86,18 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
       title: 'foresees that the end of a lease parks a key that has crashed too often',
     },
   },
+  {
+    name: 'a run whose error cannot be read keeps its span open',
+    edits: [
+      {
+        file: 'packages/metrics/src/failed-span.ts',
+        find: "} catch {\n    // The span ends with what could be read.\n  }",
+        replace: "} finally {\n    // The span ends with what could be read.\n  }",
+      },
+    ],
+    finder: {
+      file: 'packages/metrics/test/tracing.test.ts',
+      title: 'a run ends its span also if its error cannot be read',
+    },
+  },
 ]
