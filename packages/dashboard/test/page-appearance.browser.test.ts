@@ -250,4 +250,34 @@ describe.skipIf(!hasChromium)('the appearance of the page', { timeout: 300_000 }
     await lively.until(async () => (await moving(lively)()) > 0, true)
     await lively.end()
   })
+
+  it('cuts the middle of long names, whichever way their text runs', async () => {
+    const keys = ['abcdefghij', 'ابتثجحخدذر'].map((letters) => letters.repeat(13))
+    const driver = stores.sqlite()
+    await stores.queue(driver, 'orders').addMany(keys)
+    const own = await serve({ driver })
+    stores.closing(() => own.stop())
+    const visit = await Visit.begin(browser, own, queuePlace)
+    await visit.until(() => visit.count('.key-grid .name.split'), 2)
+    const shown = await visit.page.locator('.key-grid .name.split').evaluateAll((names) =>
+      names.map((name) => {
+        const { left, right } = name.getBoundingClientRect()
+        const letters = document.createTreeWalker(name, NodeFilter.SHOW_TEXT)
+        const isWithin = (text: Node | null, at: number) => {
+          const range = document.createRange()
+          range.setStart(text as Node, at)
+          range.setEnd(text as Node, at + 1)
+          const box = range.getBoundingClientRect()
+          return box.left >= left - 1 && box.right <= right + 1
+        }
+        const first = letters.nextNode()
+        const isStartShown = isWithin(first, 0)
+        const isCut = !isWithin(first, (first?.textContent?.length ?? 0) - 1)
+        return { isStartShown, isCut, isEndShown: isWithin(letters.nextNode(), 9) }
+      }),
+    )
+    const whole = { isStartShown: true, isCut: true, isEndShown: true }
+    expect(shown).toEqual([whole, whole])
+    await visit.end()
+  })
 })

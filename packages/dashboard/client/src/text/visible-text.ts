@@ -17,6 +17,14 @@ function nameOf(char: string): string {
   return `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
 }
 
+const startsRightToLeft =
+  /^\P{L}*[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u
+
+/** The direction of a text, which its first letter decides; a box that cuts the text has to have it, too. */
+export function directionOf(text: string): 'rtl' | 'ltr' {
+  return startsRightToLeft.test(text) ? 'rtl' : 'ltr'
+}
+
 /** Splits a text so that every character can be shown. With `lines`, line breaks and tabs stay. */
 export function visiblePieces(text: string, lines = false): readonly TextPiece[] {
   const pieces: TextPiece[] = []

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { visible, visiblePieces } from '../text/visible-text.ts'
+import { directionOf, visible, visiblePieces } from '../text/visible-text.ts'
 
 /**
  * A text from outside, isolated from the text around it, with invisible characters shown by number.
@@ -40,7 +40,7 @@ export function Name({ text, class: more = '' }: { text: string; class?: string 
   if (letters.length > split.from) {
     const end = letters.slice(-split.end).join('')
     return (
-      <span class={`name split ${more}`} title={title}>
+      <span class={`name split ${more}`} title={title} dir={directionOf(text)}>
         <span>
           <Visible text={text.slice(0, text.length - end.length)} />
         </span>
@@ -49,7 +49,7 @@ export function Name({ text, class: more = '' }: { text: string; class?: string 
     )
   }
   return (
-    <span class={`name ${more}`} title={title}>
+    <span class={`name ${more}`} title={title} dir={directionOf(text)}>
       {text === '' ? <span class="unseen">no name</span> : <Visible text={text} />}
     </span>
   )
