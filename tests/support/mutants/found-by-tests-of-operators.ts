@@ -190,4 +190,60 @@ export const foundByTestsOfOperators: readonly FoundByTest[] = [
       title: 'end when the application no longer trusts their visitor',
     },
   },
+  {
+    name: 'completion reads the current store after --context',
+    edits: [
+      {
+        file: 'packages/cli/src/completion/candidates.ts',
+        find: "if (option.long === '--context') named.context = value",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/contexts.test.ts',
+      title: 'completion offers the names of the store that the words name',
+    },
+  },
+  {
+    name: 'top cuts a name to more columns than it may have',
+    edits: [
+      {
+        file: 'packages/cli/src/output/table.ts',
+        find: 'const headMax = Math.ceil((columns - 1) / 2)',
+        replace: 'const headMax = columns',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/top-screen.test.ts',
+      title: 'columns with names of any characters',
+    },
+  },
+  {
+    name: 'top shows one line of a warning',
+    edits: [
+      {
+        file: 'packages/cli/src/rows/top-screen.ts',
+        find: 'const titleLinesMax = 4',
+        replace: 'const titleLinesMax = 1',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/top-screen.test.ts',
+      title: 'has all of a warning that is longer than a line',
+    },
+  },
+  {
+    name: 'a body that a parser of texts has read is put into JSON once more',
+    edits: [
+      {
+        file: 'packages/dashboard/src/node-handler.ts',
+        find: 'isUnparsed ? body : JSON.stringify(body)',
+        replace: 'JSON.stringify(body)',
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/serving.test.ts',
+      title: 'with a body read as',
+    },
+  },
 ]
