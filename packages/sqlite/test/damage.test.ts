@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type ErrorCode, SluiceError } from '@sluice/core'
-import { examineStore, sqliteDriver } from '@sluice/sqlite'
+import { examineStore, type SqliteDatabase, sqliteDriver } from '@sluice/sqlite'
 import * as fc from 'fast-check'
 import { describe, test } from 'vitest'
-import { findingError } from '../src/connection/errors.ts'
+import { findingsIn } from '../src/connection/database-source.ts'
 import { sqliteError } from './faulty-library.ts'
 import { scratchFile } from './scratch.ts'
 import { ask, askOptions, claimRequest, storeOn } from './store.ts'
@@ -159,10 +159,17 @@ describe('a page that SQLite calls damaged', () => {
     await driver.close()
   })
 
-  test('is not damage if the examination could not read it either', () => {
-    const message = 'Tree 9 page 227: unable to get the page. error code=8458'
-    assert.ok(isCode('ERR_STORE', true)(findingError(message, 'queue.db')))
+  test('is no finding of an examination that could not read it', () => {
+    const finding = (text: string) => {
+      const database = {
+        prepare: () => ({ all: () => [{ integrity_check: text }] }),
+      } as unknown as SqliteDatabase
+      return findingsIn(database, 'integrity_check')
+    }
+    const unread = 'Tree 9 page 227: unable to get the page. error code=8458'
+    assert.throws(() => finding(unread), { code: 'SQLITE_IOERR', message: unread })
     const damaged = 'Tree 9 page 227: btreeInitPage() returns error code 11'
-    assert.ok(isCode('ERR_STORE_DAMAGED', false)(findingError(damaged, 'queue.db')))
+    assert.deepEqual(finding(damaged), [damaged])
+    assert.deepEqual(finding('ok'), [])
   })
 })

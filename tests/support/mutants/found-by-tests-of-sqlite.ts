@@ -3,6 +3,20 @@ import type { FoundByTest } from './source-mutant.ts'
 /** Defects of the driver for SQLite, and the tests that find them. */
 export const foundByTestsOfSqlite: readonly FoundByTest[] = [
   {
+    name: 'a page that the system could not read is a finding about the file of SQLite',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection/database-source.ts',
+        find: '/error code=(266|8458)\\b/',
+        replace: '/error code=(266|8459)\\b/',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/damage.test.ts',
+      title: 'is no finding of an examination that could not read it',
+    },
+  },
+  {
     name: 'a file name with white space at its end is accepted by SQLite',
     edits: [
       {

@@ -4,7 +4,7 @@ import { StoreTime } from '../rows/store-time.ts'
 import { BusyRetry } from './busy-retry.ts'
 import { type DatabaseSource, findingsIn, isInTransaction } from './database-source.ts'
 import type { SqliteEnvironment } from './environment.ts'
-import { type ErrorKind, errorKindOf, findingError, type Stage, storeError } from './errors.ts'
+import { type ErrorKind, errorKindOf, type Stage, storeError } from './errors.ts'
 import { LogGuard } from './log-guard.ts'
 import type { Statements } from './statements.ts'
 import { WakeSignal } from './wake-signal.ts'
@@ -218,7 +218,9 @@ export class Connection {
       this.#logGuard.opened()
       if (this.#check !== undefined) {
         const [finding] = findingsIn(statements.database, this.#check)
-        if (finding !== undefined) throw findingError(finding, this.file)
+        if (finding !== undefined) {
+          throw new SluiceError('ERR_STORE_DAMAGED', `${this.file} is damaged: ${finding}`)
+        }
         this.#check = undefined
       }
       return statements

@@ -234,5 +234,9 @@ export function isInTransaction(database: SqliteDatabase): boolean {
 /** The damage of the pages and indexes of a database, in words; empty if there is none. */
 export function findingsIn(database: SqliteDatabase, pragma: string): string[] {
   const rows = prepare(database, `pragma ${pragma}`).all() as Record<string, unknown>[]
-  return rows.map((row) => String(Object.values(row)[0])).filter((text) => text !== 'ok')
+  const findings = rows.map((row) => String(Object.values(row)[0])).filter((text) => text !== 'ok')
+  // SQLITE_IOERR_READ and SQLITE_IOERR_CORRUPTFS: the system could not read a page.
+  const unread = findings.find((text) => /error code=(266|8458)\b/.test(text))
+  if (unread !== undefined) throw Object.assign(new Error(unread), { code: 'SQLITE_IOERR' })
+  return findings
 }

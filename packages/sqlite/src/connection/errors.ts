@@ -91,14 +91,6 @@ export function storeError(error: unknown, stage: Stage, file: string): SluiceEr
   }
 }
 
-/** The error for what an examination has found: damage, or a page that the system could not read. */
-export function findingError(finding: string, file: string): SluiceError {
-  // SQLITE_IOERR_READ and SQLITE_IOERR_CORRUPTFS.
-  return /error code=(266|8458)\b/.test(finding)
-    ? new SluiceError('ERR_STORE', `${file} could not be read: ${finding}`, { retryable: true })
-    : new SluiceError('ERR_STORE_DAMAGED', `${file} is damaged: ${finding}`)
-}
-
 /** Whether there was no room for the `-shm`, which SQLite calls an input or output error. */
 function isWithoutLocks(error: unknown): boolean {
   const { code, errcode } = error as { readonly code?: unknown; readonly errcode?: unknown }
