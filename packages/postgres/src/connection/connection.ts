@@ -44,10 +44,15 @@ export interface Connections {
 
 /**
  * The settings of every transaction, whatever the defaults of the role are: doubles arrive as they are
- * stored, and a process that stops in the middle does not keep its locks for long.
+ * stored, and what is missing in an array is not read as the text NULL. One statement, since some
+ * libraries send only one at a time.
  */
-const settingsText =
-  "set local extra_float_digits = 1; set local idle_in_transaction_session_timeout = '5s'"
+export const settingsText =
+  "select set_config('extra_float_digits', '1', true), set_config('array_nulls', 'on', true)"
 
-/** Begins a transaction. Each statement sees the rows that are committed when it starts. */
-export const beginText: string = `begin isolation level read committed read write; ${settingsText}`
+/**
+ * Begins a transaction. Each statement sees the rows that are committed when it starts, and a process
+ * that stops in the middle does not keep its locks for long.
+ */
+export const beginText: string = `begin isolation level read committed read write; ${settingsText};
+set local idle_in_transaction_session_timeout = '5s'`

@@ -1,6 +1,6 @@
 import { SluiceError } from '@sluice/core'
 import type { PgliteLike, PgliteTransaction, Row } from './client-shapes.ts'
-import type { Connection, Connections } from './connection.ts'
+import { type Connection, type Connections, settingsText } from './connection.ts'
 import { withDeadline } from './deadline.ts'
 import { storeError } from './errors.ts'
 import type { PoolUse } from './pool-connections.ts'
@@ -60,9 +60,7 @@ export class SingleConnection implements Connections {
     try {
       return await this.#client.transaction(async (transaction) => {
         const connection = new PgliteConnection(transaction, this.#use)
-        await connection.script(
-          'set transaction isolation level read committed; set local extra_float_digits = 1',
-        )
+        await connection.script(`set transaction isolation level read committed; ${settingsText}`)
         const answer = await work(connection)
         isCommitting = true
         return answer

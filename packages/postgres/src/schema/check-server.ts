@@ -11,6 +11,7 @@ const checkStatement = {
   text: `select current_setting('server_version_num')::int as version,
     current_setting('default_transaction_isolation') as isolation,
     current_setting('extra_float_digits')::int as digits,
+    current_setting('array_nulls') as array_nulls,
     current_setting('default_transaction_read_only') as read_only, pg_backend_pid() as pid`,
 }
 
@@ -31,8 +32,9 @@ export async function checkServer(
     const message = `Postgres ${Math.floor(version / 10_000)} is too old; 14 or newer is needed`
     throw new SluiceError('ERR_STORE', message)
   }
-  const isUsual = row?.['isolation'] === 'read committed' && row['read_only'] === 'off'
-  if (!isUsual || number(row['digits']) < 1) connections.useTransactions()
+  const canWrite = row?.['isolation'] === 'read committed' && row['read_only'] === 'off'
+  const isExact = number(row?.['digits']) >= 1 && row?.['array_nulls'] === 'on'
+  if (!canWrite || !isExact) connections.useTransactions()
   if (announced === undefined) return
   if (announced === number(row?.['pid'])) probe?.trust()
   // A pooler hands the statements of one connection to several servers.

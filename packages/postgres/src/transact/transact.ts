@@ -6,7 +6,7 @@ import {
   SluiceTypeError,
 } from '@sluice/core'
 import { isPgliteLike, type PgClient } from '../connection/client-shapes.ts'
-import type { Connection, Connections } from '../connection/connection.ts'
+import { type Connection, type Connections, settingsText } from '../connection/connection.ts'
 import { DeadlineError } from '../connection/deadline.ts'
 import { repeatableError, sqlStateOf, storeError } from '../connection/errors.ts'
 import { noticeOf } from '../connection/listener.ts'
@@ -156,7 +156,7 @@ function checkTransaction(transaction: unknown): object {
 
 async function savepoint(connection: Connection): Promise<void> {
   try {
-    await connection.script('savepoint sluice; set local extra_float_digits = 1')
+    await connection.script(`savepoint sluice; ${settingsText}`)
   } catch (error) {
     if (sqlStateOf(error) === '25P01') {
       throw new SluiceTypeError(

@@ -40,6 +40,7 @@ beforeAll(async () => {
     alter role enemy set timezone = 'Pacific/Chatham';
     alter role enemy set intervalstyle = 'sql_standard';
     alter role enemy set extra_float_digits = 0;
+    alter role enemy set array_nulls = off;
     alter role enemy set bytea_output = 'escape';
     alter role enemy set lock_timeout = '10ms';
     alter role enemy set enable_indexscan = off;

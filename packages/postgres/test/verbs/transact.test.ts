@@ -203,3 +203,11 @@ test.skipIf(!isOurs)('a client that stays silent is not written to again', async
   await client.query('rollback')
   await quick.close()
 })
+
+test('a session that reads NULL in arrays as text stores a key without an item', async () => {
+  await client.query('set array_nulls = off; begin')
+  await driver.transact!(client).add('q', [one], options)
+  await client.query('commit')
+  const { claims } = await driver.claim('q', request)
+  expect(claims).toEqual([expect.objectContaining({ key: 'a', item: undefined })])
+})
