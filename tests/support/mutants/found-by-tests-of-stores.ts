@@ -410,4 +410,18 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
       title: 'calls on a closed client reject at once',
     },
   },
+  {
+    name: 'NULL in an array is a text where the session says so',
+    edits: [
+      {
+        file: 'packages/postgres/src/connection/connection.ts',
+        find: "set_config('array_nulls', 'on', true)",
+        replace: 'true',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/verbs/transact.test.ts',
+      title: 'a session that reads NULL in arrays as text',
+    },
+  },
 ]
