@@ -41,6 +41,12 @@ const meanings: Readonly<Record<string, Meaning>> = {
   },
   NOAUTH: { code: 'ERR_STORE', retryable: true },
   WRONGPASS: { code: 'ERR_STORE', retryable: true },
+  WRONGTYPE: {
+    code: 'ERR_STORE',
+    retryable: false,
+    advice:
+      '; another program has written a key under the prefix: delete it, or choose a prefix of your own',
+  },
   NOPERM: { code: 'ERR_STORE', retryable: false, advice: '; grant the user this command' },
 }
 

@@ -13,6 +13,7 @@ test('a lost reply is an unknown outcome, and a command that was not sent is tri
   assert.deepEqual([unsent.code, unsent.retryable], ['ERR_STORE', true])
   const other = storeError(new ReplyError('WRONGTYPE no'))
   assert.deepEqual([other.code, other.retryable], ['ERR_STORE', false])
+  assert.match(other.message, /another program has written a key under the prefix/)
 })
 
 describe.skipIf(!needs('redis-server', hasRedis))('errors of servers', () => {
