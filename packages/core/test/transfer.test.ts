@@ -120,6 +120,13 @@ describe('a row on its way in', () => {
       { readyAt: 800, seq: 2 },
     ],
     [
+      'ready no later than now, if the clock of the other store is ahead',
+      stateWith({}),
+      owed(900, { readyAt: 5_000 }),
+      'imported',
+      { dueAt: 900, readyAt: now },
+    ],
+    [
       'the higher priority',
       owed(900, { priority: 1 }),
       owed(900, { priority: 2 }),

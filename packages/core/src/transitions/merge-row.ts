@@ -47,8 +47,10 @@ function mergePending(state: KeyState, row: TransferRow, now: EpochMs): void {
   const runs = [...pendingRunsOf(state), ...pendingRunsOf(row)].sort((a, b) => a.at - b.at)
   const first = runs[0]!
   const second = runs.find(({ at }) => at > first.at && at > now)
-  if (!wasPending || row.readyAt < state.readyAt) {
-    state.readyAt = row.readyAt
+  // A key is never ready later than it is due or than now, but the clock of the other store may be ahead.
+  const readyAt = Math.min(row.readyAt, Math.max(row.dueAt, now))
+  if (!wasPending || readyAt < state.readyAt) {
+    state.readyAt = readyAt
     state.seq = row.seq
   }
   state.trace = wasPending ? mergedTrace(state, row) : row.trace

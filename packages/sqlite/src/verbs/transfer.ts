@@ -21,10 +21,7 @@ function importRows(tx: WriteTransaction, rows: readonly TransferRow[]): ImportO
     const { state } = stored
     const wasGone = transitions.isGone(state)
     const outcome = tx.change(stored, () => {
-      // A key is never ready later than it is due or than now, but the time of the other store may
-      // be later.
-      const readyAt = Math.min(row.readyAt, Math.max(row.dueAt, tx.now))
-      const merged = transitions.mergeRow(state, { ...row, readyAt }, tx.now)
+      const merged = transitions.mergeRow(state, row, tx.now)
       if (wasGone) stored.item = row.item ?? null
       stored.lastError ??= row.lastError ?? null
       return merged

@@ -147,9 +147,11 @@ export const transferCases: readonly Case[] = [
         ready('a', at, far + 2),
         ready('b', at, far + 1),
         ready('c', at - 1, far + 3),
+        // It became ready by a clock that is ahead of this store's.
+        ready('d', at, far + 4, { readyAt: at + 5_000 }),
       ])
-      await s.addAll(['d', 'e'])
-      assert.deepEqual(await s.claimKeys(), ['c', 'b', 'a', 'd', 'e'])
+      await s.addAll(['e', 'f'])
+      assert.deepEqual(await s.claimKeys(), ['c', 'b', 'a', 'd', 'e', 'f'])
     },
   },
   {
