@@ -86,6 +86,14 @@ describe('token buckets of a batch', () => {
     assert.deepEqual(buckets.charged(), [row])
   })
 
+  test('a bucket that was put in has its own rate, not that of a plan that took no token of it', () => {
+    const buckets = new TokenBuckets()
+    buckets.delay(bucket('b', 1), 0, 0, 1_000)
+    const row = { name: 'b', perSecond: 0.5, burst: 9, tokens: 4, at: 1_000 }
+    assert.equal(buckets.put(row), true)
+    assert.deepEqual(buckets.charged(), [row])
+  })
+
   test('delayOf takes the plan of an ask or a retry, or its delayMs', () => {
     const buckets = new TokenBuckets()
     const key = 'a'

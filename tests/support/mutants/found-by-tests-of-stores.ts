@@ -424,4 +424,32 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
       title: 'a session that reads NULL in arrays as text',
     },
   },
+  {
+    name: 'an imported key is ready by the clock of the store it came from',
+    edits: [
+      {
+        file: 'packages/core/src/transitions/merge-row.ts',
+        find: 'Math.min(row.readyAt, Math.max(row.dueAt, now))',
+        replace: 'row.readyAt',
+      },
+    ],
+    finder: {
+      file: 'packages/core/test/transfer.test.ts',
+      title: 'ready no later than now',
+    },
+  },
+  {
+    name: 'an imported bucket is listed with the rate of a plan',
+    edits: [
+      {
+        file: 'packages/core/src/driver/token-buckets.ts',
+        find: 'entry.rate = rate\n    entry.state = { tokens, lastMs: at }',
+        replace: 'entry.state = { tokens, lastMs: at }',
+      },
+    ],
+    finder: {
+      file: 'packages/core/test/token-buckets.test.ts',
+      title: 'a bucket that was put in has its own rate',
+    },
+  },
 ]

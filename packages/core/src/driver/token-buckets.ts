@@ -96,8 +96,10 @@ export class TokenBuckets {
 
   /** Stores a bucket unless its name has a state already; true if it did. */
   put({ name, perSecond, burst, tokens, at }: BucketRow): boolean {
-    const entry = this.#entry({ name, perSecond, burst })
+    const rate = { name, perSecond, burst }
+    const entry = this.#entry(rate)
     if (entry.state !== undefined) return false
+    entry.rate = rate
     entry.state = { tokens, lastMs: at }
     entry.isCharged = true
     return true
