@@ -155,7 +155,7 @@ describe.each([...storeKinds, postgresKind()])('$name', ({ make }) => {
           lastToken,
         ] as const,
     ),
-    ...[1e300, 2 ** 53, 0.5].map(
+    ...[1e300, 2 ** 53, 2 ** 52 + 1, -1, 0.5].map(
       (seq) => [`a seq of ${seq}`, [undefined, row({ seq })], 'lines[1].seq'] as const,
     ),
     ...['dueAt', 'laterAt', 'readyAt', 'askedAt', 'failedAt'].map(

@@ -195,8 +195,8 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/transfer/transfer-lines.ts',
-        find: 'const tokenFloorMax = 2 ** 52',
-        replace: 'const tokenFloorMax = 2 ** 53',
+        find: 'const counterMax = 2 ** 52',
+        replace: 'const counterMax = 2 ** 53',
       },
     ],
     finder: {

@@ -25,10 +25,11 @@ import {
 const formatVersion = 1
 
 /**
- * The greatest fencing number that an export may name. Stores count on from it, in microseconds of
- * the wall clock: it is reached in the year 2112, and half of all safe integers are above it.
+ * The greatest fencing number, and position in the order, that an export may name. Stores count on from
+ * both, from tokens in microseconds of the wall clock: that is reached in the year 2112, and half of all
+ * safe integers are above it.
  */
-const tokenFloorMax = 2 ** 52
+const counterMax = 2 ** 52
 
 /** The instants of a Date. */
 const instantLimits = { min: -8.64e15, max: 8.64e15 }
@@ -103,7 +104,7 @@ function readHead(where: string, record: Record<string, unknown>): ExportHead {
     exportedAt: checkNumber(`${where}.exportedAt`, exportedAt, instantLimits),
     lastToken: checkNumber(`${where}.lastToken`, lastToken, {
       min: 0,
-      max: tokenFloorMax,
+      max: counterMax,
       integer: true,
     }),
   }
@@ -129,7 +130,7 @@ function readRow(where: string, record: Record<string, unknown>): TransferRow {
   if (item !== undefined) readItem(`${where}.item`, item)
   if (lastError !== undefined)
     checkString(`${where}.lastError`, lastError, { bytesMax: errorBytesMax })
-  checkNumber(`${where}.seq`, seq, { integer: true })
+  checkNumber(`${where}.seq`, seq, { min: 0, max: counterMax, integer: true })
   checkNumber(`${where}.priority`, priority, { min: priorityMin, max: priorityMax, integer: true })
   const [dueAt, laterAt, readyAt, askedAt, failedAt] = instants.map((member) =>
     row[member] === undefined
