@@ -1,12 +1,18 @@
 import { parseArgs } from 'node:util'
 import type { CreateSubject } from '@sluice/conformance'
 import { differential, sightsOfSize } from '../support/differential/differential.ts'
+import { startRedisSubjects } from '../support/differential/redis-subjects.ts'
 import { startPostgres } from '../support/postgres-server.ts'
 import { localSubjects } from '../support/subjects.ts'
 
+/** The stores that need a server. */
+const servers: Readonly<
+  Record<string, () => Promise<{ readonly create: CreateSubject; stop(): Promise<void> }>>
+> = { postgres: startPostgres, redis: startRedisSubjects }
+
 /**
  * Every verb of every driver against the model, with batches up to the limits: `--store=memory`,
- * `direct`, `sqlite` or `postgres` (default: all), `--runs=20`, `--steps=400`, `--seed=1`.
+ * `direct`, `sqlite`, `postgres` or `redis` (default: all), `--runs=20`, `--steps=400`, `--seed=1`.
  */
 export async function main(args: string[]): Promise<void> {
   const { values } = parseArgs({
@@ -20,9 +26,11 @@ export async function main(args: string[]): Promise<void> {
   })
   const first = Number(values.seed)
   const stores =
-    values.store === undefined ? [...Object.keys(localSubjects), 'postgres'] : [values.store]
+    values.store === undefined
+      ? [...Object.keys(localSubjects), ...Object.keys(servers)]
+      : [values.store]
   for (const store of stores) {
-    const server = store === 'postgres' ? await startPostgres() : undefined
+    const server = await servers[store]?.()
     const create = server?.create ?? (localSubjects as Record<string, CreateSubject>)[store]
     if (create === undefined) throw new Error(`there is no store "${store}"`)
     try {

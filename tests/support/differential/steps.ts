@@ -107,8 +107,12 @@ const claim: Step = async (sides, queue, chance) => {
     claimId,
     dueBy: chance.happens(0.1) ? sides.clock.now() - 5 : undefined,
   }
-  const real = await sides.driver(chance).claim(queue, request)
-  sides.pair(queue, claimId, real, sides.model.claim(queue, request))
+  const driver = sides.driver(chance)
+  const real = await driver.claim(queue, request)
+  const bytes = real.claims.reduce((sum, { item = '' }) => sum + Buffer.byteLength(item), 0)
+  // A claim that has reached the bytes of a batch ends early; the model ends with it.
+  const most = bytes >= (driver.batchBytes ?? Infinity) ? real.claims.length : limit
+  sides.pair(queue, claimId, real, sides.model.claim(queue, { ...request, limit: most }))
   return `claim ${limit} for ${request.leaseMs} ms: ${real.claims.length}`
 }
 
