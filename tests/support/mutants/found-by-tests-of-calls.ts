@@ -91,13 +91,27 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/metrics/src/failed-span.ts',
-        find: "} catch {\n    // The span ends with what could be read.\n  }",
-        replace: "} finally {\n    // The span ends with what could be read.\n  }",
+        find: '} catch {\n    // The span ends with what could be read.\n  }',
+        replace: '} finally {\n    // The span ends with what could be read.\n  }',
       },
     ],
     finder: {
       file: 'packages/metrics/test/tracing.test.ts',
       title: 'a run ends its span also if its error cannot be read',
+    },
+  },
+  {
+    name: 'a handler that loses its slot is not reported',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/handler-run.ts',
+        find: "if (error !== undefined) this.#report(error, 'abandoned')",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/worker.test.ts',
+      title: 'aborts a handler that takes too long, and abandons one that does not stop',
     },
   },
 ]

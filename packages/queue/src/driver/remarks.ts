@@ -9,6 +9,7 @@ const ends = {
   parked: 'it is parked until it is unparked',
   dropped: 'it is not retried',
   decided: 'onExhausted decides what becomes of it',
+  abandoned: 'it is retried when its lease, if it has one, ends',
 }
 
 /** The next state of a key whose run has failed. */

@@ -78,9 +78,9 @@ class QueueWorker<T> implements Worker {
         this.#core.calls.report(error)
       },
     })
-    this.#heartbeat()
+    void this.#heartbeat()
     this.#heartbeats = clock.startTicker(heartbeatMs, () => {
-      this.#heartbeat()
+      void this.#heartbeat()
       // Another process may have taken the keys that were due at the last check.
       this.#checkIdle()
     })
@@ -106,30 +106,27 @@ class QueueWorker<T> implements Worker {
     this.#core.calls.notice('worker-stopped', { concurrency })
     this.#core.calls.log('the worker has stopped')
     this.#tally.end(this.#working)
-    this.#unregister()
+    void this.#unregister()
   }
 
   /**
    * Registers the worker as one that takes no more keys. No call waits for that, or fails by it.
    */
-  #unregister(): void {
+  async #unregister(): Promise<void> {
     if (this.#core.phase !== 'open' || !this.#core.calls.handle.isOpen) return
     try {
-      const answer = this.#core.backend.unregister()
-      if (answer instanceof Promise) answer.catch(() => undefined)
+      await this.#core.backend.unregister()
     } catch {
       // Without heartbeats the store soon drops the worker from its list.
     }
   }
 
   /** Registers the worker as alive. Only the list of workers depends on it. */
-  #heartbeat(): void {
+  async #heartbeat(): Promise<void> {
     this.#beatAt = this.#core.calls.handle.clock.monotonicMs()
     if (this.#core.phase !== 'open') return
     try {
-      const answer = this.#core.claims.heartbeat()
-      if (answer instanceof Promise)
-        answer.catch((error: unknown) => this.#core.calls.reportTrouble(error))
+      await this.#core.claims.heartbeat()
     } catch (error) {
       this.#core.calls.reportTrouble(error)
     }
@@ -271,7 +268,7 @@ class QueueWorker<T> implements Worker {
    */
   #abandonAll(): void {
     const { name, options } = this.#core.calls
-    const keys = [...this.#runs].filter((run) => run.abandon()).map(({ key }) => key)
+    const keys = [...this.#runs].filter((run) => run.abandon() !== undefined).map(({ key }) => key)
     for (const run of [...this.#finishing]) {
       run.giveUp()
       keys.push(run.key)

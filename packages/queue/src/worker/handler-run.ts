@@ -154,12 +154,12 @@ export class HandlerRun<T> implements UnacknowledgedRun, FinishReceiver {
     this.#watchAbandon()
   }
 
-  /** Stops waiting for a handler that does not stop; whether this leaves its key behind. */
-  abandon(): boolean {
-    if (this.#isAbandoned || this.#held.phase === 'finished') return false
-    this.#leaveToLease('did not stop when it was told to')
+  /** Stops waiting for a handler that does not stop; the error, if this leaves its key behind. */
+  abandon(): SluiceError | undefined {
+    if (this.#isAbandoned || this.#held.phase === 'finished') return undefined
+    const error = this.#leaveToLease('did not stop when it was told to, and lost its slot')
     this.#freeSlot()
-    return true
+    return error
   }
 
   /** Stops waiting for the store: the finish may take effect, or the key runs again. */
@@ -170,14 +170,17 @@ export class HandlerRun<T> implements UnacknowledgedRun, FinishReceiver {
   }
 
   /** The lease of the key is not renewed any more. */
-  #leaveToLease(what: string): void {
+  #leaveToLease(what: string): SluiceError {
     this.#isAbandoned = true
-    this.#core.lose(
-      this.#held as HeldKey<unknown>,
-      new SluiceError(
-        'ERR_HANDLER_TIMEOUT',
-        `the handler of key ${JSON.stringify(this.#held.key)} ${what}; its lease is left to end`,
-      ),
+    const error = this.#timedOut(what)
+    this.#core.lose(this.#held as HeldKey<unknown>, error)
+    return error
+  }
+
+  #timedOut(what: string): SluiceError {
+    return new SluiceError(
+      'ERR_HANDLER_TIMEOUT',
+      `the handler of key ${JSON.stringify(this.#held.key)} ${what}`,
     )
   }
 
@@ -186,19 +189,15 @@ export class HandlerRun<T> implements UnacknowledgedRun, FinishReceiver {
     if (timeoutMs === undefined) return
     this.#timer = this.#core.calls.handle.clock.startTimer(timeoutMs, () => {
       this.#isTimedOut = true
-      this.abort(
-        new SluiceError(
-          'ERR_HANDLER_TIMEOUT',
-          `the handler of key ${JSON.stringify(this.#held.key)} takes longer than ${timeoutMs} ms`,
-        ),
-      )
+      this.abort(this.#timedOut(`takes longer than ${timeoutMs} ms`))
     })
   }
 
   #watchAbandon(): void {
     this.#timer?.stop()
     this.#timer = this.#core.calls.handle.clock.startTimer(this.#options.abandonMs, () => {
-      this.abandon()
+      const error = this.abandon()
+      if (error !== undefined) this.#report(error, 'abandoned')
     })
   }
 

@@ -20,7 +20,7 @@ export interface LoopWatchOptions {
   /** How long the event loop may stand still. */
   readonly blockedMs: number
   /** The keys that are being worked on. */
-  keys(): Iterable<string>
+  keys(): readonly string[]
   onBlocked(block: LoopBlock, error: SluiceError): void
 }
 
@@ -72,11 +72,7 @@ export class LoopWatch {
   }
 
   #tell(lateMs: number): void {
-    const keys: string[] = []
-    for (const key of this.#options.keys()) {
-      if (keys.length === keysNamedMax) break
-      keys.push(key)
-    }
+    const keys = this.#options.keys().slice(0, keysNamedMax)
     const named = keys.map((key) => JSON.stringify(key)).join(', ')
     this.#options.onBlocked(
       { blockedMs: lateMs, keys },

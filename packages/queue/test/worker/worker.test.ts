@@ -211,10 +211,12 @@ describe.each(leases)('a worker %s', (_name, leaseMs) => {
     const { queue, clock, row } = setUp()
     const stuck = gate()
     const reasons: unknown[] = []
+    const errors: [code: unknown, key: string | undefined][] = []
     const worker = createWorker<string>({
       queue,
       timeoutMs: 100,
       abandonMs: 1_000,
+      onError: (error, held) => errors.push([(error as SluiceError).code, held?.key]),
       handler: async (item, { signal }) => {
         if (item === 'b') return
         signal.addEventListener('abort', () => reasons.push(signal.reason))
@@ -226,7 +228,9 @@ describe.each(leases)('a worker %s', (_name, leaseMs) => {
     expect(SluiceError.is(reasons[0], 'ERR_HANDLER_TIMEOUT')).toBe(true)
     expect(worker.running).toBe(1)
     expect(await row('b')).toMatchObject({ state: 'ready' })
+    expect(errors).toEqual([])
     await clock.step(1_000)
+    expect(errors).toEqual([['ERR_HANDLER_TIMEOUT', 'a']])
     expect(await row('b')).toBeUndefined()
     // Nothing is released under a running handler: only its lease, if it has one, can end that.
     expect(await row('a')).toMatchObject({ state: 'processing' })
