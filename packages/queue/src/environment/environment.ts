@@ -25,6 +25,11 @@ export function thisProcess(): { readonly host: string; readonly pid: number } {
   }
 }
 
+/** The version of Node, or the one that another runtime stands in for. */
+export function nodeVersion(): string | undefined {
+  return process?.versions?.node
+}
+
 /** Writes something about a queue as one line on stderr. */
 export function printLine(queue: string, text: string): void {
   const line = `sluice: queue ${JSON.stringify(queue)}: ${text.replaceAll(/\s*\n\s*/g, ' ')}`

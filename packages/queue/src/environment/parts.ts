@@ -4,6 +4,7 @@ import * as batched from '../batched/batched-backend.ts'
 import * as direct from '../core/direct-backend.ts'
 import * as inspection from '../inspect/queue-inspection.ts'
 import * as leases from '../leases/leases.ts'
+import { nodeVersion } from './environment.ts'
 import { LateModule } from './late.ts'
 
 export const batchedPart: LateModule<typeof batched> = /* @__PURE__ */ LateModule.present(batched)
@@ -19,6 +20,6 @@ export const leasesPart: LateModule<typeof leases> = /* @__PURE__ */ LateModule.
 export function checkRuntime(): void {
   if ('transfer' in ArrayBuffer.prototype) return
   throw new Error(
-    `cannot make a queue: Node ${process.versions.node} is too old; install Node 22.14 or newer`,
+    `cannot make a queue: Node ${nodeVersion()} is too old; install Node 22.14 or newer`,
   )
 }
