@@ -31,7 +31,7 @@ import {
   traceChannel,
 } from '@sluice/core'
 import { eventAttributes } from './event-attributes.ts'
-import { markFailed } from './failed-span.ts'
+import { markFailed } from './mark-failed.ts'
 import { listen } from './recorder/listener.ts'
 import { contextOf, contextsOf, storedContext, traceparentOf } from './trace-context.ts'
 import { version } from './version.ts'

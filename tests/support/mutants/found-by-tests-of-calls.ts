@@ -90,7 +90,7 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
     name: 'a run whose error cannot be read keeps its span open',
     edits: [
       {
-        file: 'packages/metrics/src/failed-span.ts',
+        file: 'packages/metrics/src/mark-failed.ts',
         find: '} catch {\n    // The span ends with what could be read.\n  }',
         replace: '} finally {\n    // The span ends with what could be read.\n  }',
       },
