@@ -114,18 +114,4 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
       title: 'aborts a handler that takes too long, and abandons one that does not stop',
     },
   },
-  {
-    name: 'a handler has the context that the one before it has left',
-    edits: [
-      {
-        file: 'packages/queue/src/worker/handler-run.ts',
-        find: '    await undefined\n    try {',
-        replace: '    try {',
-      },
-    ],
-    finder: {
-      file: 'packages/queue/test/worker/contexts.test.ts',
-      title: 'a handler has the context of its worker',
-    },
-  },
 ]

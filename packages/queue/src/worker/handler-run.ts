@@ -201,16 +201,13 @@ export class HandlerRun<T> implements UnacknowledgedRun, FinishReceiver {
     })
   }
 
-  // One function that awaits twice, and no closures: each async call and each closure is an object
+  // One function that awaits once, and no closures: each async call and each closure is an object
   // more for every key, and those were two thirds of the garbage of a worker.
   async #work(): Promise<void> {
     const held = this.#held as HeldKey<unknown>
     let result: HandlerResult
     let hasFailed = false
     let failure: unknown
-    // The loop waits for this run by now: what the handler does to its asynchronous context, as enterWith
-    // of an AsyncLocalStorage does, does not reach the handlers after it.
-    await undefined
     try {
       result = await this.#options.handler(this.#held.item, new RunContext(held))
     } catch (error) {
