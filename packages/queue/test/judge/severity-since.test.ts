@@ -103,6 +103,23 @@ describe('since when a queue is in its state', () => {
     expect(await secondsOf('paused', missed)).toEqual([113, 10, false, 1])
   })
 
+  test('a worker that misses two reports hides what was before no more than that', async () => {
+    const missed = (ago: number) => {
+      if (ago > 20 * second && ago < 40 * second) return undefined
+      return { depth: { paused: ago < 2 * minute } }
+    }
+    expect(await secondsOf('paused', missed)).toEqual([113, 10, false, 1])
+  })
+
+  test('a range without reports makes what a shorter one told no less exact', async () => {
+    const { history } = recorded(pausedFor(hour))
+    const since = await severitySince('paused', signs, {
+      history: async ({ range = '5m' } = {}) =>
+        range === '5m' ? await history({ range }) : { now, stepMs: stepMs[range], steps: [] },
+    })
+    expect(since).toEqual({ at: now - 303 * second, withinMs: 10 * second, orEarlier: true })
+  })
+
   test('keys are parked since the first was', async () => {
     const parked = (ago: number) => ({
       depth: { parked: ago < minute ? 2 : ago < 2 * minute ? 1 : 0 },
@@ -143,6 +160,7 @@ describe('since when a queue is in its state', () => {
     const waiting = { ...signs, counts: { ...signs.counts, oldestReadyAt } }
     const since = await severitySince('waiting long', waiting, { history })
     expect(since).toEqual({ at: now - 2 * minute, withinMs: 0, orEarlier: false })
+    expect(await severitySince('waiting long', signs, { history })).toBeUndefined()
   })
 
   test('no worker is online since the last one was seen, or reported', async () => {
@@ -151,7 +169,12 @@ describe('since when a queue is in its state', () => {
     expect(await secondsOf('no workers', () => undefined)).toBeUndefined()
     const gone = { holder: 'w', host: 'h', pid: 1, concurrency: 4, settings: {}, startedAt: 0 }
     const { history, reads } = recorded(silent)
-    const workers = [{ ...gone, seenAt: now - 40 * second }]
+    const workers = [
+      { ...gone, seenAt: now - 50 * second },
+      { ...gone, seenAt: now - 40 * second, concurrency: 1 },
+      // Takes no keys.
+      { ...gone, seenAt: now - 30 * second, concurrency: 0 },
+    ]
     const since = await severitySince('no workers', { ...signs, workers }, { history })
     expect(since).toEqual({ at: now - 40 * second, withinMs: 0, orEarlier: false })
     expect(reads).toEqual([])
