@@ -40,7 +40,7 @@ local function mergePending(state, row)
     state.ready = row.ready
     state.seq = row.seq
   end
-  if wasPending then state.trace = mergedTrace(state, row) else state.trace = row.trace end
+  state.trace = mergedTrace(state, row)
   state.due = first.at
   state.why = first.why
   state.later = second and second.at or inf

@@ -1469,7 +1469,7 @@ if not wasPending or row.ready < state.ready then
 state.ready = row.ready
 state.seq = row.seq
 end
-if wasPending then state.trace = mergedTrace(state, row) else state.trace = row.trace end
+state.trace = mergedTrace(state, row)
 state.due = first.at
 state.why = first.why
 state.later = second and second.at or inf

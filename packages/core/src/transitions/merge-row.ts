@@ -53,7 +53,7 @@ function mergePending(state: KeyState, row: TransferRow, now: EpochMs): void {
     state.readyAt = readyAt
     state.seq = row.seq
   }
-  state.trace = wasPending ? mergedTrace(state, row) : row.trace
+  state.trace = mergedTrace(state, row)
   state.dueAt = first.at
   state.why = first.why
   state.laterAt = second?.at ?? never
