@@ -65,7 +65,7 @@ export const readersMutants: readonly DriverMutant[] = [
     id: 'memory-forgets-a-paused-queue',
     driver: 'memory',
     file: 'rows/row-store.ts',
-    from: 'if (this.isStored || this.readyRows.needsTouch) return',
+    from: 'if (this.isStored(now) || this.readyRows.needsTouch) return',
     to: 'if (this.size > 0 || this.workers.size > 0 || this.readyRows.needsTouch) return',
     caughtBy: 'size.queues.paused',
   },

@@ -39,7 +39,6 @@ import {
   type TickRequest,
   type Transfer,
   type WorkerRow,
-  workerMsMax,
 } from '@sluice/core'
 import { loadTables, tables } from '#tables'
 import type { MemoryQueue } from './memory-queue.ts'
@@ -229,7 +228,7 @@ class MemoryDriver implements Driver {
     const nextAt = target.nextAt()
     const now = this.#time.exact()
     if (worker !== undefined) target.workers.register({ ...worker, holder }, now)
-    target.workers.deleteBefore(now - workerMsMax)
+    target.workers.deleteGone(now)
     if (record !== undefined) {
       target.history.record(record, now, () =>
         tables.depthOf(tables.countKeys(target, tables.historyDepthCap, now), now),
@@ -258,7 +257,8 @@ class MemoryDriver implements Driver {
   }
 
   queues(): string[] {
-    return [...this.#store.inUse].filter(({ isStored }) => isStored).map(({ name }) => name)
+    const now = this.#time.exact()
+    return [...this.#store.inUse].filter((queue) => queue.isStored(now)).map(({ name }) => name)
   }
 
   workers(queue: string, withinMs: number): WorkerRow[] {
@@ -295,9 +295,8 @@ class MemoryDriver implements Driver {
 
   /** Drops queues that store nothing. A direct queue that is still referenced keeps its name. */
   #dropUnused(): void {
-    const workersSince = this.#time.exact() - workerMsMax
     for (const [name, queue] of this.#queues) {
-      queue.deref()?.releaseIfEmpty(workersSince)
+      queue.deref()?.releaseIfEmpty(this.#time.exact())
       if (queue.deref() === undefined) this.#queues.delete(name)
     }
     this.#namesMax = Math.max(namesMaxMin, 2 * this.#queues.size)

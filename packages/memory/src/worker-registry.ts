@@ -1,4 +1,4 @@
-import type { EpochMs, WorkerInfo, WorkerRow } from '@sluice/core'
+import { type EpochMs, type WorkerInfo, type WorkerRow, workerMsMax } from '@sluice/core'
 
 /** The workers of a queue. */
 export class WorkerRegistry {
@@ -20,8 +20,9 @@ export class WorkerRegistry {
     return [...this.#rows.values()].filter(({ seenAt }) => seenAt >= since)
   }
 
-  /** Deletes the workers that were last seen before `since`. */
-  deleteBefore(since: EpochMs): void {
+  /** Deletes the workers that are not on record any more at `now`. */
+  deleteGone(now: EpochMs): void {
+    const since = now - workerMsMax
     for (const [holder, { seenAt }] of this.#rows) if (seenAt < since) this.#rows.delete(holder)
   }
 }

@@ -1272,7 +1272,7 @@ CREATE OR REPLACE FUNCTION queue_number_6461402f(name text)
  STABLE
 RETURN ((('x'::text || encode(substr(sha256(convert_to(name, 'UTF8'::name)), 1, 8), 'hex'::text)))::bit(64))::bigint;
 
-CREATE OR REPLACE FUNCTION queues_a872d137()
+CREATE OR REPLACE FUNCTION queues_981c1290(in_now double precision, in_least double precision)
  RETURNS SETOF text
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1286,6 +1286,8 @@ CREATE OR REPLACE FUNCTION queues_a872d137()
  SET jit TO 'off'
  SET lock_timeout TO '50ms'
 AS $function$
+declare
+  t float8 := present_4c1f74c0(in_now, in_least);
 begin
   return query
     with recursive found (id, name) as (
@@ -1297,7 +1299,7 @@ begin
     )
     select f.name from found f
     union select q.name from queues q where q.paused
-    union select w.queue from workers w;
+    union select w.queue from workers w where w.seen_at >= t - 86400000;
 end
 $function$;
 

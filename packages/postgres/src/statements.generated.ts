@@ -1317,8 +1317,9 @@ end
 $body$;`,
   },
   {
-    name: 'queues_a872d137',
-    sql: `create or replace function sluice.queues_a872d137() returns setof text language plpgsql
+    name: 'queues_981c1290',
+    sql: `create or replace function sluice.queues_981c1290(in_now float8, in_least float8) returns setof text
+language plpgsql
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
@@ -1330,6 +1331,8 @@ set enable_material = off
 set jit = off
 set lock_timeout = '50ms'
 as $body$
+declare
+  t float8 := sluice.present_4c1f74c0(in_now, in_least);
 begin
   return query
     with recursive found (id, name) as (
@@ -1341,7 +1344,7 @@ begin
     )
     select f.name from found f
     union select q.name from sluice.queues q where q.paused
-    union select w.queue from sluice.workers w;
+    union select w.queue from sluice.workers w where w.seen_at >= t - 86400000;
 end
 $body$;`,
   },
@@ -1743,7 +1746,8 @@ from sluice.operate_purge_1f55b963($1::text, $2::text, $3::int, $4::boolean)`,
   present: `select sluice.present_4c1f74c0(null, null) as now,
   pg_catalog.pg_sequence_last_value('sluice.latest') / 1000.0::float8 as latest,
   sluice.ahead_ms_a3187b88() as ahead`,
-  queues: 'select q.name from sluice.queues_a872d137() as q(name) order by q.name',
+  queues: `select q.name from sluice.queues_981c1290($1::float8, $2::float8) as q(name)
+order by q.name`,
   raisePresent: 'select sluice.raise_present_479922ea($1::float8) as ahead',
   renew: `select index, outcome, lease_until
 from sluice.renew_49796185($1::text, $2::text[], $3::bigint[], $4::float8, $5::float8,

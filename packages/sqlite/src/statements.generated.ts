@@ -508,12 +508,12 @@ values (?)`,
   queuesCount: `select count(case when token is null then due_at else next_due_at end) as pending
 from sluice_keys
 where queue = +?`,
-  queuesList: `select q.name
+  queuesList: `select name
 from sluice_queues q
-where q.paused = 1
+where paused = 1
   or exists (select 1 from sluice_keys k where k.queue = q.id)
-  or exists (select 1 from sluice_workers w where w.queue = q.id)
-order by q.name`,
+  or exists (select 1 from sluice_workers where queue = q.id and seen_at >= +?)
+order by name`,
   queuesSave: `update sluice_queues
 set pending = ?
 where id = +?`,

@@ -133,8 +133,8 @@ export const foundByTestsOfStores: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/memory/src/memory-driver.ts',
-        find: 'target.workers.deleteBefore(now - workerMsMax)',
-        replace: 'target.workers.deleteBefore(now - failuresExpireMs)',
+        find: 'target.workers.deleteGone(now)',
+        replace: 'target.workers.deleteGone(now + 86_400_000 - failuresExpireMs)',
       },
     ],
     finder: {

@@ -244,7 +244,8 @@ export class ModelDriver implements Driver {
 
   tick(queue: string, request: TickRequest): TickReply {
     const now = this.#now()
-    const { paused, workers, keys } = this.#store.queue(queue)
+    const { paused, keys } = this.#store.queue(queue)
+    const workers = this.#store.workers(queue, now)
     if (request.worker !== undefined) {
       const startedAt = workers.get(request.holder)?.startedAt ?? now
       workers.set(request.holder, { ...request.worker, startedAt, seenAt: now })
@@ -305,14 +306,16 @@ export class ModelDriver implements Driver {
 
   queues(): string[] {
     const named = [...this.#store.queues]
-    const isInUse = ({ keys, paused, workers }: ModelQueue): boolean =>
-      keys.size > 0 || paused || workers.size > 0
-    return named.filter(([, queue]) => isInUse(queue)).map(([name]) => name)
+    const now = this.#time.now()
+    const isInUse = (name: string, { keys, paused }: ModelQueue): boolean =>
+      keys.size > 0 || paused || this.#store.workers(name, now).size > 0
+    return named.filter(([name, queue]) => isInUse(name, queue)).map(([name]) => name)
   }
 
   workers(queue: string, withinMs: number): WorkerRow[] {
-    const since = this.#time.now() - withinMs
-    return [...this.#store.queue(queue).workers.values()].filter(({ seenAt }) => seenAt >= since)
+    const now = this.#time.now()
+    const known = [...this.#store.workers(queue, now).values()]
+    return known.filter(({ seenAt }) => seenAt >= now - withinMs)
   }
 
   buckets(): BucketRow[] {

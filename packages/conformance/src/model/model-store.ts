@@ -8,6 +8,7 @@ import {
   type KeyState,
   type WorkerRow,
   type WorkRecord,
+  workerMsMax,
 } from '@sluice/core'
 import type { StoreTime } from './store-time.ts'
 
@@ -86,6 +87,15 @@ export class ModelStore {
       this.queues.set(name, queue)
     }
     return queue
+  }
+
+  /** The workers of a queue, each of which stays on record for a day. */
+  workers(queueName: string, now: EpochMs): Map<string, WorkerRow> {
+    const { workers } = this.queue(queueName)
+    for (const [holder, { seenAt }] of workers) {
+      if (seenAt < now - workerMsMax) workers.delete(holder)
+    }
+    return workers
   }
 
   /** The key; empty if it is new. */

@@ -304,7 +304,7 @@ export interface Driver {
   /** No capability flag declares it: it is there or not. */
   readonly transfer?: Transfer
 
-  /** The names of all queues that have keys, are paused, or have a worker on record. */
+  /** The names of all queues that have keys, are paused, or have a worker that ticked within a day. */
   queues?(): Awaitable<readonly string[]>
 
   /** The workers that have ticked on a queue within `withinMs`. */

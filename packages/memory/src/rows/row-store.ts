@@ -162,15 +162,15 @@ export class RowStore {
   }
 
   /** Undoes {@link use} if the queue stores nothing and has no order of the caller's. */
-  releaseIfEmpty(workersSince: EpochMs): void {
-    this.workers.deleteBefore(workersSince)
-    if (this.isStored || this.readyRows.needsTouch) return
+  releaseIfEmpty(now: EpochMs): void {
+    if (this.isStored(now) || this.readyRows.needsTouch) return
     this.isInUse = false
     this.store.inUse.delete(this)
   }
 
-  /** Whether anything of the queue is worth storing. */
-  get isStored(): boolean {
+  /** Whether anything of the queue is worth storing, once the workers that have gone are deleted. */
+  isStored(now: EpochMs): boolean {
+    this.workers.deleteGone(now)
     return this.size > 0 || this.isPaused || this.workers.size > 0
   }
 

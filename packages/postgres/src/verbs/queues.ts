@@ -4,7 +4,8 @@ import { number } from '../rows/columns.ts'
 
 /** The names of all queues. */
 export async function queues(store: Store): Promise<string[]> {
-  return (await store.run('queues', [])).map((row) => String(row['name']))
+  const { now, least } = store.time.moment()
+  return (await store.run('queues', [now, least])).map((row) => String(row['name']))
 }
 
 /** The token buckets, which all queues share. */

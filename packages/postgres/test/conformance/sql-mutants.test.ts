@@ -151,6 +151,18 @@ const breaks: readonly (Break & { readonly caughtBy: string })[] = [
     caughtBy: 'tick.sweeps.only-stale',
   },
   {
+    name: 'a queue is listed while it had a worker',
+    from: ' where w.seen_at >= t - 86400000;',
+    to: ';',
+    caughtBy: 'workers.day.queue',
+  },
+  {
+    name: 'a worker that has gone is never deleted',
+    from: 'and w.seen_at < t - 86400000;',
+    to: 'and false;',
+    caughtBy: 'workers.day.replaced',
+  },
+  {
     name: 'long items do not come',
     from: 'if not are_short then',
     to: 'if false then',

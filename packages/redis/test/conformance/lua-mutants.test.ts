@@ -61,6 +61,20 @@ const breaks: readonly Break[] = [
     caughtBy: 'batch.modes.own',
   },
   {
+    script: 'add',
+    name: 'an add of a key with two runs to come counts as another run',
+    from: 'if state.later == inf then outcome = ADDED end',
+    to: 'outcome = ADDED',
+    caughtBy: 'table.add.later+last',
+  },
+  {
+    script: 'add',
+    name: 'the short reply is used for a part of a millisecond',
+    from: 'due >= 0 and due % 1 == 0\nend',
+    to: 'due >= 0\nend',
+    caughtBy: 'add.waiting.due-at',
+  },
+  {
     script: 'claim',
     name: 'a key that has crashed is not alone',
     from: 'isCut = true\n      if #chosen > 0 then break end',
@@ -346,6 +360,13 @@ const breaks: readonly Break[] = [
     from: "local started = registered and string.match(registered, '^(%S+) ') or",
     to: 'local started =',
     caughtBy: 'workers.registered',
+  },
+  {
+    script: 'tick',
+    name: 'workers that have gone are never deleted',
+    from: 'tonumber(seen) < now - workerMsMax then gone',
+    to: 'false then gone',
+    caughtBy: 'workers.day.replaced',
   },
   {
     script: 'tokens',

@@ -1,4 +1,6 @@
+import { workerMsMax } from '@sluice/core/driver'
 import type { Statements } from '../connection/statements.ts'
+import type { StoreRow } from './store-row.ts'
 
 /** What is stored of a queue as a whole. */
 export interface QueueRow {
@@ -14,7 +16,8 @@ export function addQueue(statements: Statements, name: string): QueueRow {
   return { id: Number(lastInsertRowid), isPaused: false, pending: null }
 }
 
-/** The names of queues that have keys, are paused, or have a worker on record. */
-export function listQueues(statements: Statements): string[] {
-  return (statements.queuesList.all() as { readonly name: string }[]).map(({ name }) => name)
+/** The names of queues that have keys, are paused, or have a worker that ticked within a day. */
+export function listQueues(statements: Statements, { now }: StoreRow): string[] {
+  const rows = statements.queuesList.all(now - workerMsMax) as { readonly name: string }[]
+  return rows.map(({ name }) => name)
 }

@@ -27,6 +27,19 @@ export const addCases: readonly Case[] = [
     },
   },
   {
+    id: 'add.waiting.due-at',
+    title:
+      'an add of a waiting key reports the time since which it is due, to a part of a millisecond',
+    async run(s) {
+      await s.step(0.25)
+      const dueAt = s.now()
+      await s.add('a')
+      await s.step(10.5)
+      assert.equal((await s.add('a')).dueAt, dueAt)
+      assert.equal((await s.addAfter('a', 50)).dueAt, dueAt)
+    },
+  },
+  {
     id: 'add.held.again',
     title: 'a key that is added while it is held runs again',
     async run(s) {

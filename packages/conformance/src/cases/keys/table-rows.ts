@@ -2,13 +2,15 @@ import type { Dedupe } from '@sluice/core'
 
 /**
  * The states of a key before a verb. `now`: a run is pending now. `later`: a run is pending 100 ms
- * from the verb. `two`: the claim was made when both were pending, so the later one is left.
+ * from the verb. `last`: another one is pending 300 ms from the verb. `two`: the claim was made when
+ * both were pending, so the later one is left.
  */
 export type Start =
   | 'none'
   | 'now'
   | 'later'
   | 'now+later'
+  | 'later+last'
   | 'held'
   | 'held+now'
   | 'held+later'
@@ -59,6 +61,7 @@ export const table: Readonly<Record<Verb, Partial<Record<Start, Cells>>>> = {
     now: ['unchanged', 0, null],
     later: modes(['added', 0, 100], ['moved', 0, null]),
     'now+later': ['unchanged', 0, 100],
+    'later+last': modes(['moved', 0, 100], ['moved', 0, 300]),
     held: ['added', 0, null],
     'held+now': ['unchanged', 0, null],
     'held+later': modes(['added', 0, 100], ['moved', 0, null]),
@@ -70,6 +73,7 @@ export const table: Readonly<Record<Verb, Partial<Record<Start, Cells>>>> = {
     now: modes(['added', 0, 50], ['unchanged', 0, null]),
     later: ['moved', 50, null],
     'now+later': modes(['moved', 0, 50], ['unchanged', 0, 100]),
+    'later+last': ['moved', 50, 300],
     held: ['added', 50, null],
     'held+now': modes(['added', 0, 50], ['unchanged', 0, null]),
     'held+later': ['moved', 50, null],
@@ -81,6 +85,7 @@ export const table: Readonly<Record<Verb, Partial<Record<Start, Cells>>>> = {
     now: modes(['added', 0, 200], ['unchanged', 0, null]),
     later: ['unchanged', 100, null],
     'now+later': ['unchanged', 0, 100],
+    'later+last': ['unchanged', 100, 300],
     held: ['added', 200, null],
     'held+now': modes(['added', 0, 200], ['unchanged', 0, null]),
     'held+later': ['unchanged', 100, null],
@@ -91,6 +96,7 @@ export const table: Readonly<Record<Verb, Partial<Record<Start, Cells>>>> = {
     now: ['claimed', null, null],
     'now+later': ['claimed', 100, null],
     later: ['nothing', 100, null],
+    'later+last': ['nothing', 100, 300],
     'held+now': ['nothing', 0, null],
   },
   done: {
@@ -182,12 +188,14 @@ export const table: Readonly<Record<Verb, Partial<Record<Start, Cells>>>> = {
     now: ['cancelled', null, null],
     later: ['cancelled', null, null],
     'now+later': ['cancelled', null, null],
+    'later+last': ['cancelled', null, null],
     held: ['unchanged', null, null],
     'held+now+later': ['cancelled', null, null],
   },
   forget: {
     none: ['unchanged', null, null],
     'now+later': ['unchanged', 0, 100],
+    'later+last': ['forgotten', 100, 300],
     'held+now+later': ['unchanged', 0, 100],
   },
 }

@@ -18,6 +18,15 @@ async function prepare(
     await s.addAfter(key, later)
     return await s.claimOne(key, { leaseMs })
   }
+  if (start === 'later+last') {
+    // Only the end of a lease leaves two runs that are both to come.
+    await s.add(key)
+    const lost = await s.claimOne(key, { leaseMs: lateMs })
+    await s.addAfter(key, later + lateMs)
+    await s.step(lateMs)
+    await s.expire(lost, { plan: { kind: 'exponential', baseMs: 300, maxMs: 300 } })
+    return undefined
+  }
   let claim: Claim | undefined
   if (start.startsWith('held')) {
     await s.add(key)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { durationBoundsMs, type WorkerInfo, type WorkerStats } from '@sluice/core'
+import { durationBoundsMs, type WorkerInfo, type WorkerStats, workerMsMax } from '@sluice/core'
 import type { Case } from '../../case.ts'
 
 const worker = (holder: string): WorkerInfo => ({
@@ -193,6 +193,32 @@ export const tickCases: readonly Case[] = [
         ((await s.driver.workers?.(s.queue, withinMs)) ?? []).map(({ holder }) => holder).sort()
       assert.deepEqual(await holders(4_999), ['here'])
       assert.deepEqual(await holders(5_000), ['gone', 'here'])
+    },
+  },
+  {
+    id: 'workers.day.replaced',
+    title: 'a worker that has not ticked for a day is deleted when another one registers',
+    needs: { workers: true },
+    async run(s) {
+      await s.tick({ holder: 'gone', worker: worker('gone') })
+      await s.step(1)
+      await s.tick({ holder: 'silent', worker: worker('silent') })
+      await s.step(workerMsMax)
+      await s.tick({ holder: 'here', worker: worker('here') })
+      const rows = (await s.driver.workers?.(s.queue, 2 * workerMsMax)) ?? []
+      assert.deepEqual(rows.map(({ holder }) => holder).sort(), ['here', 'silent'])
+    },
+  },
+  {
+    id: 'workers.day.queue',
+    title: 'a queue without keys is listed until its last worker has not ticked for a day',
+    needs: { workers: true, queues: true },
+    async run(s) {
+      await s.tick({ holder: 'gone', worker: worker('gone') })
+      await s.step(workerMsMax)
+      assert.deepEqual(await s.driver.queues?.(), [s.queue])
+      await s.step(1)
+      assert.deepEqual(await s.driver.queues?.(), [])
     },
   },
   {

@@ -1,5 +1,5 @@
 import { never, noToken } from '@sluice/core'
-import { type Mutant, ruleMutant } from '../mutant.ts'
+import { type Mutant, ruleMutant, verbMutant } from '../mutant.ts'
 
 /** Adding and delaying, with one wrong rule each. */
 export const addingMutants: readonly Mutant[] = [
@@ -8,6 +8,23 @@ export const addingMutants: readonly Mutant[] = [
       const outcome = rules.ask(...args)
       return outcome === 'unchanged' ? 'added' : outcome
     },
+  })),
+  ruleMutant(
+    'add-to-two-is-added',
+    'an add of a key that has two runs to come returns added',
+    (rules) => ({
+      ask(state, request, delayMs, options, now, seq) {
+        const hadTwo = state.dueAt > now && state.laterAt !== never
+        const outcome = rules.ask(state, request, delayMs, options, now, seq)
+        return hadTwo && outcome === 'moved' ? 'added' : outcome
+      },
+    }),
+  ),
+  verbMutant('add-whole-due-at', 'an add reports a whole number of milliseconds', (driver) => ({
+    add: (queue, asks, options) =>
+      driver
+        .add(queue, asks, options)
+        .map((reply) => ({ ...reply, dueAt: Math.trunc(reply.dueAt) })),
   })),
   ruleMutant('add-renews-asked-at', 'an add of a waiting key resets its age', (rules) => ({
     ask(state, request, delayMs, options, now, seq) {

@@ -1,5 +1,6 @@
-import type { KeyRow, ListReply, WorkerStats } from '@sluice/core'
+import { type KeyRow, type ListReply, type WorkerStats, workerMsMax } from '@sluice/core'
 import type { ModelDriver } from '../../../src/model/model-driver.ts'
+import type { ModelQueue } from '../../../src/model/model-store.ts'
 import { type Mutant, verbMutant } from '../mutant.ts'
 
 /** The time of the next change, with the time of each key by `at`. */
@@ -118,6 +119,9 @@ export const countsAndListMutants: readonly Mutant[] = [
   verbMutant('workers-exclusive', 'a worker is dropped a little early', (driver) => ({
     workers: (queue, withinMs) => driver.workers(queue, withinMs - 1),
   })),
+  verbMutant('workers-less-than-a-day', 'a worker is on record for less than a day', (driver) => ({
+    workers: (queue, withinMs) => driver.workers(queue, Math.min(withinMs, workerMsMax - 1)),
+  })),
   verbMutant('workers-of-all-queues', 'workers of all queues are listed', (driver, store) => ({
     workers: (_, withinMs) =>
       [...store.queues.keys()].flatMap((name) => driver.workers(name, withinMs)),
@@ -232,6 +236,13 @@ export const countsAndListMutants: readonly Mutant[] = [
   })),
   verbMutant('queues-all', 'queues without keys are listed', (_, store) => ({
     queues: () => [...store.queues.keys()],
+  })),
+  verbMutant('queues-of-gone-workers', 'a queue is listed while it had a worker', (_, store) => ({
+    queues() {
+      const isInUse = ({ keys, paused, workers }: ModelQueue): boolean =>
+        keys.size > 0 || paused || workers.size > 0
+      return [...store.queues].filter(([, queue]) => isInUse(queue)).map(([name]) => name)
+    },
   })),
   verbMutant('queues-of-keys', 'a queue that only has a worker is not listed', (driver) => ({
     queues: () => driver.queues().filter((name) => driver.list(name, { limit: 1 }).rows.length > 0),
