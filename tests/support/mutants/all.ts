@@ -3,6 +3,7 @@ import { foundByTestsOfCalls } from './found-by-tests-of-calls.ts'
 import { foundByTestsOfControllers } from './found-by-tests-of-controllers.ts'
 import { foundByTestsOfInspection } from './found-by-tests-of-inspection.ts'
 import { foundByTestsOfOperators } from './found-by-tests-of-operators.ts'
+import { foundByTestsOfPostgres } from './found-by-tests-of-postgres.ts'
 import { foundByTestsOfQueues } from './found-by-tests-of-queues.ts'
 import { foundByTestsOfRedis } from './found-by-tests-of-redis.ts'
 import { foundByTestsOfSqlite } from './found-by-tests-of-sqlite.ts'
@@ -19,6 +20,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...foundByTestsOfWorkers,
   ...foundByTestsOfSqlite,
   ...foundByTestsOfRedis,
+  ...foundByTestsOfPostgres,
   ...foundByTestsOfStores,
   ...foundByTestsOfCalls,
   ...foundByTestsOfControllers,
