@@ -30,14 +30,16 @@ function versionOf(database: SqliteDatabase, file: string): number {
     throw new SluiceError('ERR_STORE_DAMAGED', `${file} does not say which schema it has`)
   }
   const beyond = rows.find(({ version, breaking }) => version > schemaVersion && breaking === 1)
-  if (beyond !== undefined) {
-    throw new SluiceError(
-      'ERR_SCHEMA_NEWER',
-      `${file} has schema ${beyond.version}, which this version of @sluice/sqlite does not know ` +
-        `(it knows ${schemaVersion})`,
-    )
-  }
+  if (beyond !== undefined) throw newerError(file, beyond.version)
   return rows.at(-1)?.version ?? 0
+}
+
+function newerError(file: string, version: number): SluiceError {
+  return new SluiceError(
+    'ERR_SCHEMA_NEWER',
+    `${file} has schema ${version}, which this version of @sluice/sqlite does not know ` +
+      `(it knows ${schemaVersion})`,
+  )
 }
 
 /** Whether the whole file belongs to Sluice, or is a database of the caller. */
@@ -84,13 +86,7 @@ function checkVersion(database: SqliteDatabase, file: string, ownership: Ownersh
         `${file} has the mark of a queue and no queue in it`,
       )
     }
-    if (userVersion > version) {
-      throw new SluiceError(
-        'ERR_SCHEMA_NEWER',
-        `${file} says that it has schema ${userVersion}; this version of @sluice/sqlite knows ` +
-          `${schemaVersion}`,
-      )
-    }
+    if (userVersion > version) throw newerError(file, userVersion)
   } else if (version === 0 && ownership === 'ours') {
     throw new SluiceError(
       'ERR_STORE_FOREIGN',
