@@ -3,6 +3,20 @@ import type { FoundByTest } from './source-mutant.ts'
 /** Defects of single calls of a queue, and the tests that find them. */
 export const foundByTestsOfCalls: readonly FoundByTest[] = [
   {
+    name: 'an add that waits for the next batch holds up adds of every priority',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/next-batch.ts',
+        find: '!heldUp.has(priority)',
+        replace: '(heldUp.size === 0 || priority === undefined)',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/batched/batches.test.ts',
+      title: 'keys whose priority is raised one by one are in two batches',
+    },
+  },
+  {
     name: 'a Node that is too old makes a queue',
     edits: [
       {

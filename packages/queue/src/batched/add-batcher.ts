@@ -54,8 +54,8 @@ export class AddBatcher extends Batcher<AddRequest, AddReply> implements Adds {
     return keyOf(request).length + (request?.item?.length ?? 0)
   }
 
-  override isOrdered(request: AddRequest): boolean {
-    return request !== undefined && isPlain(request)
+  override orderedAt(request: AddRequest): number | undefined {
+    return request !== undefined && isPlain(request) ? request.priority : undefined
   }
 
   protected override send(

@@ -83,8 +83,8 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
     return 0
   }
 
-  isOrdered(_request: Request): boolean {
-    return false
+  orderedAt(_request: Request): number | undefined {
+    return undefined
   }
 
   merge(

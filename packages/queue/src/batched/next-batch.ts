@@ -10,8 +10,8 @@ export interface BatchLimits {
 export interface BatchRules<Request, Reply> {
   /** About how many bytes a request has, for the limit of a batch. */
   sizeOf(request: Request): number
-  /** Whether a request puts its key into the order now, so that none of another key may overtake it. */
-  isOrdered(request: Request): boolean
+  /** The priority at which a request puts its key into the order now; `undefined` if it does not. */
+  orderedAt(request: Request): number | undefined
   /**
    * Merges a job into an earlier one of the same batch and key; returns how the later one is
    * answered, or `undefined` if the two cannot share a batch.
@@ -25,7 +25,8 @@ export interface BatchRules<Request, Reply> {
 /**
  * Takes the jobs of the next batch from those that wait, in their order: of one kind and of different
  * keys. `busy`: the keys whose jobs have to wait for an answer. None overtakes an earlier job of its key,
- * and no ordered job overtakes an ordered one, unless that has to wait for an answer, which may take long.
+ * and no ordered job overtakes one of its priority, unless that has to wait for an answer, which may take
+ * long. Others may pass, so that floods of them keep their batches.
  */
 export function nextBatch<Request, Reply>(
   waiting: readonly BatchJob<Request, Reply>[],
@@ -37,7 +38,7 @@ export function nextBatch<Request, Reply>(
   const left: BatchJob<Request, Reply>[] = []
   const leftKeys = new Set<string>()
   let kind: string | undefined
-  let isHeldUp = false
+  const heldUp = new Set<number | undefined>()
   let seen = 0
   let bytes = 0
   for (const job of waiting) {
@@ -48,10 +49,10 @@ export function nextBatch<Request, Reply>(
       continue
     }
     kind ??= job.kind
-    const mayJoin =
-      job.kind === kind && !leftKeys.has(job.key) && !(isHeldUp && rules.isOrdered(job.request))
+    const priority = rules.orderedAt(job.request)
+    const mayJoin = job.kind === kind && !leftKeys.has(job.key)
     const earlier = chosen.get(job.key)
-    if (mayJoin && earlier === undefined) {
+    if (mayJoin && earlier === undefined && !heldUp.has(priority)) {
       chosen.set(job.key, job)
       bytes += rules.sizeOf(job.request)
       continue
@@ -61,7 +62,7 @@ export function nextBatch<Request, Reply>(
       follow(earlier, { job, answer })
     } else {
       leftKeys.add(job.key)
-      isHeldUp ||= rules.isOrdered(job.request)
+      if (priority !== undefined) heldUp.add(priority)
       left.push(job)
     }
   }

@@ -106,6 +106,14 @@ describe('5 Flushing', () => {
     })
   }
 
+  test('keys whose priority is raised one by one are in two batches', async () => {
+    const scene = new Scene(late)
+    const queue = scene.queue()
+    const keys = Array.from({ length: 500 }, (_, n) => `k${n}`)
+    await Promise.all(keys.flatMap((key) => [queue.add(key), queue.add(key, { priority: 1 })]))
+    expect(scene.late.requests('add').map((request) => keysOf(request).length)).toEqual([500, 500])
+  })
+
   test('a promise resolves after its batch has committed, not before', async () => {
     const scene = new Scene(late)
     const queue = scene.queue()

@@ -14,10 +14,11 @@ function job(key: string, kind = 'add', size = 1): Job {
 const limits = { batchKeys: 100, batchBytes: Infinity }
 const apart: BatchRules<number, string> = {
   sizeOf: (size) => size,
-  isOrdered: () => false,
+  orderedAt: () => undefined,
   merge: () => undefined,
 }
-const ordered: BatchRules<number, string> = { ...apart, isOrdered: () => true }
+/** The size of a job stands for its priority. */
+const ordered: BatchRules<number, string> = { ...apart, orderedAt: (size) => size }
 const merging: BatchRules<number, string> = { ...apart, merge: () => (reply) => reply }
 
 describe('the next batch', () => {
@@ -32,6 +33,24 @@ describe('the next batch', () => {
     const [a, again, b] = [job('a'), job('a'), job('b')]
     const { jobs, left } = nextBatch([a, again, b], new Set(), limits, ordered)
     expect(jobs).toEqual([a])
+    expect(left).toEqual([again, b])
+  })
+
+  test('has ordered jobs of another priority than those that wait', () => {
+    const [a, raised, b, high] = [job('a'), job('a', 'add', 2), job('b'), job('c', 'add', 2)]
+    const { jobs, left } = nextBatch([a, raised, b, high], new Set(), limits, ordered)
+    expect(jobs).toEqual([a, b])
+    expect(left).toEqual([raised, high])
+  })
+
+  test('has a job that is merged, which takes no turn of its own', () => {
+    const [a, c, again, b, last] = [job('a'), job('c'), job('a'), job('b'), job('c')]
+    const rules: typeof ordered = {
+      ...ordered,
+      merge: ({ key }) => (key === 'c' ? (reply) => reply : undefined),
+    }
+    const { jobs, left } = nextBatch([a, c, again, b, last], new Set(), limits, rules)
+    expect(jobs).toEqual([a, c])
     expect(left).toEqual([again, b])
   })
 
