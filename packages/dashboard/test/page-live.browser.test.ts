@@ -247,18 +247,21 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     await second.end()
   })
 
-  it('reads at intervals where a proxy holds the events back', async () => {
+  /** A page whose first stream has no events. */
+  async function heldBack() {
     const { queue, served, visit: known } = await setUp(1, overview)
     await known.end()
     const visit = await Visit.stranger(browser, served, '')
     const { page } = visit
     await visit.reads('h1', 'Sign in')
-    const hold = () => undefined
-    await page.route('**/api/stream*', hold)
+    await page.route('**/api/stream*', () => undefined)
     await page.clock.install()
-    const opened = page.waitForRequest(/api.stream/)
-    await page.goto(served.signInUrl)
-    await opened
+    await Promise.all([page.waitForRequest(/api.stream/), page.goto(served.signInUrl)])
+    return { queue, visit, page, end: () => page.unroute('**/api/stream*') }
+  }
+
+  it('reads at intervals where a proxy holds the events back', async () => {
+    const { queue, visit, page, end } = await heldBack()
     await page.clock.runFor(21_000)
     await visit.reads('.overview .row', /online\. 1 /)
     await visit.reads('.trouble', /^No live updates: no event arrives, perhaps since a proxy/)
@@ -267,10 +270,25 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     await visit.reads('.overview .row', /online\. 2 /)
     await visit.go(queuePlace)
     await visit.reads('.tile-ready', /ready \? 2/)
-    await page.unroute('**/api/stream*', hold)
+    await end()
     await page.clock.runFor(310_000)
     await visit.reads('.freshness', /^live/)
     await visit.until(() => visit.count('.trouble'), 0)
+    await visit.end()
+  })
+
+  it('opens a stream again at once after the server was silent altogether', async () => {
+    const { queue, visit, page, end } = await heldBack()
+    visit.expected.push(/ERR_|Failed to load/)
+    await page.route('**/api/session', (route) => route.abort())
+    await page.clock.runFor(21_000)
+    await visit.reads('.trouble', /^Connection lost /)
+    await queue.add('b')
+    await end()
+    await page.unroute('**/api/session')
+    await page.clock.runFor(10_000)
+    await visit.reads('.freshness', /^live/)
+    await visit.reads('.overview .row', /online\. 2 /)
     await visit.end()
   })
 

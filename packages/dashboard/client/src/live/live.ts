@@ -160,6 +160,7 @@ function follow(about: string): () => void {
   let waitMs = firstWaitMs
   let isOver = false
   let isUnheard = true
+  let isHeldBack = false
 
   const stop = () => {
     source?.close()
@@ -181,6 +182,8 @@ function follow(about: string): () => void {
       const view = await viewOf(about)
       if (isOver) return
       keep(about, view)
+      if (isHeldBack) heldBackUntil = Date.now() + heldBackMs
+      isHeldBack = false
       const noStreamBecause = session.value?.noStreamBecause ?? heldBack()
       if (noStreamBecause === undefined) return open()
       heard(view.at)
@@ -188,6 +191,8 @@ function follow(about: string): () => void {
       again()
     } catch (error) {
       if (isOver) return
+      // The server is silent altogether.
+      isHeldBack = false
       if (error instanceof HttpError && error.isForGood) refusal.value = error.message
       else {
         const isOfStore = error instanceof HttpError && error.code.startsWith('ERR_')
@@ -221,7 +226,7 @@ function follow(about: string): () => void {
     source = new EventSource(`api/stream?${about}`)
     source.onerror = failed
     watchdog = setTimeout(() => {
-      heldBackUntil = Date.now() + heldBackMs
+      isHeldBack = true
       again()
     }, firstSilenceMs)
     on('snapshot', (view) => {
