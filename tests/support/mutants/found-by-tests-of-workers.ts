@@ -17,12 +17,26 @@ export const foundByTestsOfWorkers: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'a handler has the asynchronous context that the one before it has left',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/handler-run.ts',
+        find: 'void nextStep.then(() => this.#start())',
+        replace: 'this.#start()',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/contexts.test.ts',
+      title: 'a handler has the context of its worker',
+    },
+  },
+  {
     name: 'a handler is called for a key whose lease ended after it was handed over',
     edits: [
       {
-        file: 'packages/queue/src/worker/create-worker.ts',
-        find: 'if (!mayStart(held as HeldKey<unknown>)) continue',
-        replace: '',
+        file: 'packages/queue/src/worker/handler-run.ts',
+        find: 'if (!mayStart(held)) {',
+        replace: 'if (false) {',
       },
     ],
     finder: {

@@ -155,13 +155,10 @@ export class DriverCalls implements HandleUser, GateUser {
     })
   }
 
-  /** Publishes a run of a handler, which says nothing about the store. */
-  traceRun(
-    traceable: { request(): RunRequest },
-    run: () => Promise<RunResult>,
-  ): Awaitable<RunResult> {
-    if (!sluiceChannel.hasSubscribers) return run()
-    return traced(this.#event('run', traceable.request()), run)
+  /** Begins a run of a handler, and publishes it, which says nothing about the store. */
+  traceRun(run: { request(): RunRequest; begin(): Promise<RunResult | undefined> }): void {
+    if (!sluiceChannel.hasSubscribers) void run.begin()
+    else void traced(this.#event('run', run.request()), () => run.begin())
   }
 
   /** The trace context of the code that adds keys, to be stored with them. */

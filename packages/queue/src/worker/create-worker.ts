@@ -11,7 +11,7 @@ import {
 import type { QueueCore } from '../core/queue-core.ts'
 import { keysLeft } from '../core/queue-errors.ts'
 import { nextTurn } from '../environment/environment.ts'
-import { giveBack, mayStart } from '../held/give-back.ts'
+import { giveBack } from '../held/give-back.ts'
 import type { HeldKey } from '../held/held-key.ts'
 import type { PlainQueue } from '../queue/plain-queue.ts'
 import { HandlerRun, type RunOwner } from './handler-run.ts'
@@ -60,6 +60,7 @@ class QueueWorker<T> implements Worker {
     this.concurrency = concurrency
     this.#owner = {
       concurrency,
+      onStarted: (run) => this.#runs.add(run as HandlerRun<T>),
       onFinishing: (run) => this.#onFinishing(run),
       onAcknowledged: (run) => this.#acknowledged(run),
     }
@@ -174,10 +175,7 @@ class QueueWorker<T> implements Worker {
         if (held !== undefined) {
           const last = tally.finishing.get(held.key)
           if (last !== undefined && !(await this.#mayFollow(last, held))) continue
-          // Other work since it was handed out may have delayed it.
-          if (!mayStart(held as HeldKey<unknown>)) continue
           const run = new HandlerRun<T>(this.#core, this.#options, held, this.#owner)
-          this.#runs.add(run)
           await run.run()
           const turn = this.#loopWatch.handedBack()
           this.#runs.delete(run)

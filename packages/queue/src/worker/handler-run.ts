@@ -1,5 +1,4 @@
 import {
-  type Awaitable,
   type EpochMs,
   type Finish,
   type FinishOutcome,
@@ -12,44 +11,27 @@ import type { FinishReceiver } from '../core/backend.ts'
 import type { QueueCore } from '../core/queue-core.ts'
 import { type EndOfRun, failedRun } from '../driver/remarks.ts'
 import { isTransient } from '../driver/retryable.ts'
+import { mayStart } from '../held/give-back.ts'
 import type { Held } from '../held/held.ts'
 import type { HeldKey } from '../held/held-key.ts'
 import { isTerminal, type RunEnd, readHandlerResult } from './handler-result.ts'
+import { RunContext } from './run-context.ts'
 import { type UnacknowledgedRun, WorkTally } from './work-tally.ts'
-import type { HandlerContext, HandlerResult, OnExhausted } from './worker.ts'
+import type { HandlerResult, OnExhausted } from './worker.ts'
 import type { CheckedWorkerOptions } from './worker-options.ts'
-
-/** The context of a run. A signal is made only if the handler reads it. */
-class RunContext implements HandlerContext {
-  readonly key: string
-  readonly token: number
-  readonly failures: number
-  readonly crashes: number
-  readonly priority: number
-  readonly #held: HeldKey<unknown>
-
-  constructor(held: HeldKey<unknown>) {
-    this.key = held.key
-    this.token = held.token
-    this.failures = held.failures
-    this.crashes = held.crashes
-    this.priority = held.priority
-    this.#held = held
-  }
-
-  get signal(): AbortSignal {
-    return this.#held.signal
-  }
-}
 
 /** The worker that runs a handler, as its run knows it. */
 export interface RunOwner {
   readonly concurrency: number
+  /** The handler is about to be called. */
+  onStarted(run: UnacknowledgedRun): void
   /** The handler has returned, and the finish of its key waits for the store. */
   onFinishing(run: UnacknowledgedRun): void
   /** The wait for the store has ended. */
   onAcknowledged(run: UnacknowledgedRun): void
 }
+
+const nextStep = Promise.resolve()
 
 /**
  * One run of a handler, from taking the key to the acknowledgement of its finish. It never rejects.
@@ -66,13 +48,14 @@ export class HandlerRun<T> implements UnacknowledgedRun, FinishReceiver {
   readonly #held: HeldKey<T>
   readonly #owner: RunOwner
   #timer: Timer | undefined
+  readonly #ran: Promise<RunResult | undefined>
   /** Frees the slot; undefined once it is free. */
-  #free: ((result: RunResult) => void) | undefined
+  #free: ((result?: RunResult) => void) | undefined
   #isAbandoned = false
   #isTimedOut = false
   /** The store's time, and that of the process, at which the handler began. */
-  readonly startedAt: EpochMs
-  readonly #startedMs: number
+  startedAt: EpochMs = 0
+  #startedMs = 0
   #tookMs: number | undefined
   /** The result, as far as it is known: a handler that never ends has failed. */
   #result: RunResult['result'] = 'error'
@@ -93,11 +76,10 @@ export class HandlerRun<T> implements UnacknowledgedRun, FinishReceiver {
     this.#options = options
     this.#held = held
     this.#owner = owner
-    const { backend, calls } = core
     this.#tally = WorkTally.of(core)
-    this.startedAt = backend.estimatedNow()
-    this.#startedMs = calls.handle.clock.monotonicMs()
-    this.#tally.started(backend.readyAt(held as HeldKey<unknown>), this.startedAt)
+    this.#ran = new Promise((resolve) => {
+      this.#free = resolve
+    })
   }
 
   get key(): string {
@@ -108,9 +90,30 @@ export class HandlerRun<T> implements UnacknowledgedRun, FinishReceiver {
     return this.#held.failures
   }
 
-  /** Resolves when the slot is free again: the handler has returned, or was abandoned. */
-  run(): Awaitable<RunResult> {
-    return this.#core.calls.traceRun(this, () => this.#run())
+  /**
+   * Resolves when the slot is free again: the handler has returned, was abandoned, or may not start.
+   *
+   * The handler starts when the loop of the slot awaits this. What it does to its asynchronous context,
+   * as `AsyncLocalStorage.enterWith` does, would otherwise reach the handlers after it.
+   */
+  run(): Promise<unknown> {
+    void nextStep.then(() => this.#start())
+    return this.#ran
+  }
+
+  /** Starts the handler, unless other work since the key was handed out has taken too long. */
+  #start(): void {
+    const held = this.#held as HeldKey<unknown>
+    if (!mayStart(held)) {
+      this.#free?.()
+      return
+    }
+    const { backend, calls } = this.#core
+    this.startedAt = backend.estimatedNow()
+    this.#startedMs = calls.handle.clock.monotonicMs()
+    this.#tally.started(backend.readyAt(held), this.startedAt)
+    this.#owner.onStarted(this)
+    calls.traceRun(this)
   }
 
   /** The request of the trace event. */
@@ -119,12 +122,11 @@ export class HandlerRun<T> implements UnacknowledgedRun, FinishReceiver {
     return { key, token, failures, concurrency: this.#owner.concurrency }
   }
 
-  #run(): Promise<RunResult> {
-    return new Promise((resolve) => {
-      this.#free = resolve
-      this.#startTimer()
-      void this.#work()
-    })
+  /** Calls the handler. */
+  begin(): Promise<RunResult | undefined> {
+    this.#startTimer()
+    void this.#work()
+    return this.#ran
   }
 
   /** Frees the slot, once: an abandoned handler may end later. */

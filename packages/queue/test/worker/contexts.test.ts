@@ -1,0 +1,31 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { fakeClock } from '@sluice/core/testing'
+import { expect, test } from 'vitest'
+import { createQueue, createWorker } from '../../src/index.ts'
+
+test.each([
+  ['without a lease', Infinity],
+  ['with leases', 30_000],
+])('a handler has the context of its worker, %s', async (_, leaseMs) => {
+  const caller = new AsyncLocalStorage<string>()
+  const clock = fakeClock()
+  const queue = createQueue({ clock, leaseMs })
+  const seen: (string | undefined)[] = []
+  const worker = caller.run('of the worker', () =>
+    createWorker<string>({
+      queue,
+      handler: (item) => {
+        seen.push(caller.getStore())
+        // As a library does that has a context for each request.
+        caller.enterWith(`of ${item}`)
+      },
+    }),
+  )
+  await caller.run('of the add', () => queue.addMany(['a', 'b']))
+  await clock.step(0)
+  await caller.run('of another add', () => queue.add('c'))
+  await clock.step(0)
+  await worker.stop()
+  await queue.close()
+  expect(seen).toEqual(Array(3).fill('of the worker'))
+})
