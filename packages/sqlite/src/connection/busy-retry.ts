@@ -34,11 +34,6 @@ export class BusyRetry {
     this.#waitMs = waitMs
   }
 
-  /** How many operations wait. */
-  get waiting(): number {
-    return this.#line.length
-  }
-
   /**
    * Repeats `attempt` while it is busy. Synchronous if the first one is not. `overtakes`: does not
    * queue behind others, for operations that usually need no lock.
