@@ -7,6 +7,7 @@ import type {
   LastError,
   QueueCounts,
   ReasonCode,
+  RetryArithmetic,
   Severity,
   SeveritySince,
   WorkRates,
@@ -35,7 +36,6 @@ export interface SessionInfo {
   readonly noStreamBecause?: string
   /** Sent as `x-sluice-csrf` with every action; absent if the page may not act. */
   readonly csrf?: string
-  readonly version: string
 }
 
 /** Quantiles of a duration in milliseconds; `undefined` where nothing was seen. */
@@ -125,7 +125,6 @@ export interface WorkerView {
   readonly busy?: number
   readonly startedAt: number
   readonly seenAt: number
-  readonly settings: Readonly<Record<string, string | number | boolean>>
   /** The key that it has held longest of those it holds now. */
   readonly longest?: { readonly key: string; readonly since: number }
   /** It has missed several heartbeats. */
@@ -136,7 +135,6 @@ export interface WorkerView {
 export interface LeaseView {
   readonly key: string
   readonly holder?: string
-  readonly token: number
   readonly leaseUntil?: number
   readonly isDirty: boolean
   readonly failures: number
@@ -267,17 +265,6 @@ export interface KeyStep {
   readonly note: string
   /** `row`: recorded by the store. `seen`: observed between two reads. */
   readonly from: 'row' | 'seen'
-}
-
-/** How the delay of a key was computed. */
-export interface RetryArithmetic {
-  readonly failures: number
-  /** The delay for the failures of the key alone. */
-  readonly perKeyMs?: number
-  /** The delay for a bucket, if it was longer. */
-  readonly bucketMs?: number
-  /** In words, such as `5 ms x 2^8 = 1.28 s`. */
-  readonly words: string
 }
 
 /** Everything that is shown of one key. */

@@ -1,7 +1,6 @@
 import type { StoreInspection } from 'sluice'
 import type { LiveViews } from '../live/live-views.ts'
 import type { Settings } from '../settings.ts'
-import { version } from '../version.ts'
 import type { SessionInfo } from '../wire.ts'
 import type { Visitor, Visitors } from './visitors.ts'
 
@@ -35,7 +34,7 @@ export function sessionInfo(
 ): SessionInfo {
   const { canSignIn } = visitors
   if (visitor === undefined) {
-    return { ...nothing, mayAct: false, mustSignIn: true, canSignIn, signedIn: false, version }
+    return { ...nothing, mayAct: false, mustSignIn: true, canSignIn, signedIn: false }
   }
   const { allowActions, storeName } = settings
   const reason = readOnlyBecause(settings)
@@ -51,6 +50,5 @@ export function sessionInfo(
     ...(reason === undefined ? {} : { readOnlyBecause: reason }),
     ...(refusal === undefined ? {} : { noStreamBecause: refusal.message }),
     ...(settings.auth === undefined ? {} : { csrf: visitors.csrfOf(visitor) }),
-    version,
   }
 }

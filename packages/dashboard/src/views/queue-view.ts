@@ -192,12 +192,12 @@ function bucketView(bucket: BucketRow, now: number): BucketView {
 }
 
 function workerView(worker: WorkerRow, held: readonly KeyInfo[], at: number): WorkerView {
-  const { holder, host, pid, concurrency, startedAt, seenAt, settings, stats } = worker
+  const { holder, host, pid, concurrency, startedAt, seenAt, stats } = worker
   // What a worker reported as its longest run may be over: only keys that it still holds count.
   const reported = stats?.longest
   const isRunning = held.some((key) => key.held?.holder === holder && key.key === reported?.key)
   return {
-    ...{ holder, host, pid, concurrency, startedAt, seenAt, settings },
+    ...{ holder, host, pid, concurrency, startedAt, seenAt },
     isGone: concurrency > 0 && isGone(worker, at),
     ...(stats === undefined ? {} : { busy: stats.busy }),
     ...(reported === undefined || !isRunning
@@ -209,7 +209,6 @@ function workerView(worker: WorkerRow, held: readonly KeyInfo[], at: number): Wo
 function leaseView({ key, state, failures, held }: KeyInfo): LeaseView {
   return {
     key,
-    token: held?.token ?? 0,
     isDirty: state === 'dirty',
     failures,
     ...(held?.holder === undefined ? {} : { holder: held.holder }),
