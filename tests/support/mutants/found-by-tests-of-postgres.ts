@@ -241,4 +241,18 @@ export const foundByTestsOfPostgres: readonly FoundByTest[] = [
       title: 'a session that reads NULL in arrays as text',
     },
   },
+  {
+    name: 'a program that only calls doctor of Postgres ends before it is answered',
+    edits: [
+      {
+        file: 'packages/postgres/src/schema/doctor.ts',
+        find: 'proof.ref()',
+        replace: 'proof.unref()',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/conformance/conformance-pgbouncer.test.ts',
+      title: 'a program that does nothing else gets the findings of doctor',
+    },
+  },
 ]

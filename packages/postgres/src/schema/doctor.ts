@@ -50,6 +50,9 @@ const leaseLateMsMax = 60_000
 /** How recently a worker must have been seen, in milliseconds. */
 const workerMs = 60_000
 
+/** Longer than a listener takes to connect, to listen and to prove that notices arrive, in milliseconds. */
+const proofMsMax = 60_000
+
 type Ask = (name: StatementName, values?: readonly unknown[]) => Promise<readonly Row[]>
 
 /** Checks the store that the options name. A schema that cannot be read is a finding too. */
@@ -201,9 +204,13 @@ async function listenFinding(
     onNotice() {},
     onWarning: (_, message) => void reasons.push(message),
   })
+  // A listener keeps no process alive, and a program that only calls doctor has nothing else that does.
+  const proof = settings.environment.clock.startTimer(proofMsMax, () => {})
+  proof.ref()
   await listener.start()
   const works = listener.isProven
   await listener.stop()
+  proof.stop()
   return {
     check,
     level: works ? 'ok' : 'warning',

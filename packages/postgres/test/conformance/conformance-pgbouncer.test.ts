@@ -1,5 +1,8 @@
 /** Through a pooler in transaction mode: no session, no LISTEN, no prepared statements. */
 
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import type { CreateSubject } from '@sluice/conformance'
 import { examine } from '@sluice/conformance/vitest'
 import { needs } from '@sluice/needs'
@@ -30,6 +33,23 @@ describe.skipIf(!needs('pgbouncer', pgbouncerPath !== undefined))('behind pgboun
     await pool.end()
     await pooler.stop()
     await server.stop()
+  })
+
+  test('a program that does nothing else gets the findings of doctor', async () => {
+    const driver = postgresDriver({ pool, schema: 'examined', notify: false })
+    await driver.open({})
+    await driver.close()
+    const script = fileURLToPath(new URL('../children/examine-store.ts', import.meta.url))
+    const flags = ['--experimental-strip-types', '--no-warnings', '--conditions=sluice-source']
+    const { stdout } = await promisify(execFile)(process.execPath, [
+      ...flags,
+      script,
+      pooler.url,
+      'examined',
+    ])
+    expect(stdout.trim().split('\n')).toEqual(
+      expect.arrayContaining(['schema ok', 'listen warning', 'workers ok']),
+    )
   })
 
   test('it is noticed that notices do not come, and said once', async () => {
