@@ -1,3 +1,4 @@
+import { SluiceError } from '@sluice/core'
 import { type BucketRow, type WorkerInfo, type WorkerRow, workerMsMax } from '@sluice/core/driver'
 import type { Reply } from '../connection/connections.ts'
 import { number, numbers } from '../rows/columns.ts'
@@ -6,12 +7,20 @@ import { type Store, verbStart } from '../store.ts'
 /** The names of all queues that have keys, are paused, or have a worker on record. */
 export async function queues(store: Store): Promise<readonly string[]> {
   const names = await store.registeredQueues()
-  const replies = await Promise.all(
-    names.map((name) => store.run('overview', name, [String(workerMsMax)])),
-  )
-  const isThere = (_: string, index: number): boolean => replies[index]?.[verbStart] === 1
-  await store.forgetQueues(names.filter((name, index) => !isThere(name, index)))
-  return names.filter(isThere)
+  const found = await Promise.all(names.map((name) => isThere(store, name)))
+  await store.forgetQueues(names.filter((_, index) => !found[index]))
+  return names.filter((_, index) => found[index])
+}
+
+async function isThere(store: Store, name: string): Promise<boolean> {
+  try {
+    const reply = await store.run('overview', name, [String(workerMsMax)])
+    return reply[verbStart] === 1
+  } catch (error) {
+    // A queue of a newer layout costs the others nothing.
+    if (SluiceError.is(error, 'ERR_SCHEMA_NEWER')) return true
+    throw error
+  }
 }
 
 /** The workers that have ticked on a queue within `withinMs`. */
