@@ -232,7 +232,7 @@ export const foundByTestsOfRedis: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/redis/src/verbs/queues.ts',
-        find: 'names.filter((name, index) => !isThere(name, index))',
+        find: 'names.filter((_, index) => !found[index])',
         replace: 'names',
       },
     ],
