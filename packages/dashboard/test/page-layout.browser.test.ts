@@ -26,7 +26,12 @@ function overflowing(): string[] {
   const found: string[] = []
   const nameOf = (element: Element): string =>
     `${element.tagName.toLowerCase()}.${element.getAttribute('class') ?? ''}`
-  if (document.documentElement.scrollWidth > innerWidth) found.push('the page scrolls sideways')
+  if (document.documentElement.scrollWidth > innerWidth) {
+    const wide = [...document.querySelectorAll('body *')].filter(
+      (element) => element.getBoundingClientRect().right > innerWidth + 1,
+    )
+    found.push(`the page scrolls sideways: ${wide.map(nameOf).join(', ')}`)
+  }
   const cards =
     '.panel, .tile, .tiles, .grid, .row, .empty, .bulk, .totals, .queue-head, .keys-head, .failure-row'
   for (const card of document.querySelectorAll(cards)) {
@@ -80,8 +85,17 @@ describe.skipIf(!hasChromium)('the layout of the page', { timeout: 300_000 }, ()
     await browser.close()
   })
 
-  // 320 px are a window of 1,280 px at a zoom of 400 %.
-  for (const width of [320, 768, 1_440]) {
+  it('has room for the quantiles of a queue that runs at 320 px, a zoom of 400 %', async () => {
+    await page.setViewportSize({ width: 320, height: 900 })
+    await visit.go(screens['a queue that runs'])
+    await page.locator('.quantiles').first().waitFor()
+    const ends = await page
+      .locator('.quantiles > div')
+      .evaluateAll((all) => all.map((each) => each.getBoundingClientRect().right))
+    expect(Math.max(...ends)).toBeLessThanOrEqual(320)
+  })
+
+  for (const width of [360, 768, 1_440]) {
     for (const colorScheme of ['light', 'dark'] as const) {
       it(`has no element that leaves its card at ${width} px, ${colorScheme}`, async () => {
         await page.setViewportSize({ width, height: 900 })
