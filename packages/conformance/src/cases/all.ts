@@ -34,6 +34,7 @@ import { queueCases } from './store/queues.ts'
 import { tickCases } from './store/tick.ts'
 import { transactCases } from './store/transact.ts'
 import { transferCases } from './store/transfer.ts'
+import { transferTokenCases } from './store/transfer-tokens.ts'
 import { subjectCases } from './subject.ts'
 
 /** Every case of the contract half, the easiest promises first. */
@@ -64,6 +65,7 @@ export const allCases: readonly Case[] = [
   ...lifecycleCases,
   ...transactCases,
   ...transferCases,
+  ...transferTokenCases,
   ...sizeCases,
   ...sizeGrowthCases,
   ...sizeLimitCases,

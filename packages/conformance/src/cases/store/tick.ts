@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { durationBoundsMs, type WorkerInfo, type WorkerStats, workerMsMax } from '@sluice/core'
 import type { Case } from '../../case.ts'
+import type { Scene } from '../../scene/scene.ts'
 
 const worker = (holder: string): WorkerInfo => ({
   holder,
@@ -23,6 +24,12 @@ function stats(runs: number, longest: string): WorkerStats {
     work: [...counts, Number.MAX_SAFE_INTEGER],
     longest: { key: longest, startedAt: 1_700_000_000_000.25 },
   }
+}
+
+/** The workers that have ticked within `withinMs`, by name. */
+async function holders(s: Scene, withinMs: number): Promise<string[]> {
+  const rows = (await s.driver.workers?.(s.queue, withinMs)) ?? []
+  return rows.map(({ holder }) => holder).sort()
 }
 
 /** The heartbeat: the time of the next change, the workers, and sweeps. */
@@ -189,10 +196,8 @@ export const tickCases: readonly Case[] = [
       await s.tick({ holder: 'gone', worker: worker('gone') })
       await s.step(5_000)
       await s.tick({ holder: 'here', worker: worker('here') })
-      const holders = async (withinMs: number): Promise<string[]> =>
-        ((await s.driver.workers?.(s.queue, withinMs)) ?? []).map(({ holder }) => holder).sort()
-      assert.deepEqual(await holders(4_999), ['here'])
-      assert.deepEqual(await holders(5_000), ['gone', 'here'])
+      assert.deepEqual(await holders(s, 4_999), ['here'])
+      assert.deepEqual(await holders(s, 5_000), ['gone', 'here'])
     },
   },
   {
@@ -205,8 +210,7 @@ export const tickCases: readonly Case[] = [
       await s.tick({ holder: 'silent', worker: worker('silent') })
       await s.step(workerMsMax)
       await s.tick({ holder: 'here', worker: worker('here') })
-      const rows = (await s.driver.workers?.(s.queue, 2 * workerMsMax)) ?? []
-      assert.deepEqual(rows.map(({ holder }) => holder).sort(), ['here', 'silent'])
+      assert.deepEqual(await holders(s, 2 * workerMsMax), ['here', 'silent'])
     },
   },
   {

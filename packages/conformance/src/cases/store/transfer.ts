@@ -4,12 +4,12 @@ import {
   emptyKeyState,
   type KeyRow,
   type LimiterPlan,
-  type Transfer,
   type TransferRow,
 } from '@sluice/core'
 import { transferMembers, transferRow } from '@sluice/core/driver'
 import type { Case } from '../../case.ts'
 import type { Scene } from '../../scene/scene.ts'
+import { transferVerbs } from '../../scene/transfer-verbs.ts'
 import { wakes } from '../../scene/wakes.ts'
 
 const needs = { transfer: true } as const
@@ -66,13 +66,8 @@ function meant(each: TransferRow): Partial<TransferRow> {
   }
 }
 
-function verbs({ driver }: Scene): Transfer {
-  assert.ok(driver.transfer, 'the driver has verbs to move keys')
-  return driver.transfer
-}
-
 async function imported(s: Scene, rows: readonly TransferRow[]): Promise<readonly string[]> {
-  const outcomes = await verbs(s).importRows(s.queue, rows)
+  const outcomes = await transferVerbs(s).importRows(s.queue, rows)
   assert.equal(outcomes.length, rows.length, 'one answer for each row')
   return outcomes
 }
@@ -281,7 +276,8 @@ export const transferCases: readonly Case[] = [
     async run(s) {
       await imported(s, rowsOfAllStates(s.now()))
       const rows = await stored(s)
-      const dropped = async (): Promise<readonly string[]> => await verbs(s).dropRows(s.queue, rows)
+      const dropped = async (): Promise<readonly string[]> =>
+        await transferVerbs(s).dropRows(s.queue, rows)
       assert.deepEqual(
         await dropped(),
         rows.map(() => 'dropped'),
@@ -309,7 +305,7 @@ export const transferCases: readonly Case[] = [
       await s.add('trace', { trace: trace(1) })
       const before = await stored(s)
       assert.deepEqual(
-        await verbs(s).dropRows(s.queue, rows),
+        await transferVerbs(s).dropRows(s.queue, rows),
         asked.map(() => 'changed'),
       )
       assert.deepEqual(await stored(s), before)
@@ -323,7 +319,7 @@ export const transferCases: readonly Case[] = [
       await s.add('a')
       const rows = await stored(s)
       const claim = await s.claimOne('a')
-      assert.deepEqual(await verbs(s).dropRows(s.queue, rows), ['changed'])
+      assert.deepEqual(await transferVerbs(s).dropRows(s.queue, rows), ['changed'])
       assert.equal((await s.done(claim)).outcome, 'idle')
     },
   },
@@ -335,7 +331,7 @@ export const transferCases: readonly Case[] = [
       await s.add('a')
       await s.on('other').add('a')
       const rows = await stored(s)
-      assert.deepEqual(await verbs(s).dropRows(s.queue, rows), ['dropped'])
+      assert.deepEqual(await transferVerbs(s).dropRows(s.queue, rows), ['dropped'])
       assert.deepEqual(await s.on('other').claimKeys(), ['a'])
     },
   },
@@ -347,67 +343,10 @@ export const transferCases: readonly Case[] = [
       const now = s.now()
       await s.add('mine', { plan: planOn('queue:q') })
       const rows = [bucket('queue:other', now, 0), bucket('queue:q', now, -100)]
-      assert.deepEqual(await verbs(s).importBuckets(rows), ['imported', 'unchanged'])
-      assert.deepEqual(await verbs(s).importBuckets(rows), ['unchanged', 'unchanged'])
+      assert.deepEqual(await transferVerbs(s).importBuckets(rows), ['imported', 'unchanged'])
+      assert.deepEqual(await transferVerbs(s).importBuckets(rows), ['unchanged', 'unchanged'])
       assert.equal((await s.on('other').add('a', { plan: planOn('queue:other') })).plannedMs, 1_000)
       assert.equal((await s.add('b', { plan: planOn('queue:q') })).plannedMs, 0)
-    },
-  },
-  {
-    id: 'transfer.tokens.last',
-    title: 'the last token is the greatest that was given out in the whole store, held or not',
-    needs,
-    async run(s) {
-      await s.add('a')
-      await s.on('other').add('b')
-      const first = await s.claimOne('a')
-      const last = await s.on('other').claimOne('b')
-      await s.on('other').done(last)
-      await s.done(first)
-      assert.equal(await verbs(s).lastToken(), last.token)
-    },
-  },
-  {
-    id: 'transfer.tokens.raise',
-    title:
-      'after tokens were raised, only greater ones are given out; raising to less does nothing',
-    needs,
-    async run(s) {
-      await s.addAll(['a', 'b', 'c'])
-      const before = await s.claimOne()
-      const floor = before.token + 2 ** 40
-      await verbs(s).raiseTokens(floor)
-      const after = await s.claimOne()
-      assert.ok(after.token > floor, `${after.token} is greater than ${floor}`)
-      await verbs(s).raiseTokens(before.token)
-      assert.ok((await s.claimOne()).token > after.token)
-      const later = s.on('used for the first time later')
-      await later.add('a')
-      const first = await later.claimOne()
-      assert.ok(first.token > floor, `${first.token} of a later queue is greater than ${floor}`)
-    },
-  },
-  {
-    id: 'transfer.tokens.raise-little',
-    title: 'tokens can be raised by a very small amount',
-    needs,
-    async run(s) {
-      await s.addAll(['a', 'b'])
-      const before = await s.claimOne()
-      await verbs(s).raiseTokens(before.token + 3)
-      assert.ok((await s.claimOne()).token > before.token + 3)
-    },
-  },
-  {
-    id: 'transfer.tokens.peers',
-    title: 'tokens are raised for every process',
-    needs: { ...needs, peers: true },
-    async run(s) {
-      const other = await s.peer()
-      await other.addAll(['a', 'b'])
-      const { token } = await other.claimOne()
-      await verbs(s).raiseTokens(token + 1_000_000)
-      assert.ok((await other.claimOne()).token > token + 1_000_000)
     },
   },
   {
@@ -417,8 +356,8 @@ export const transferCases: readonly Case[] = [
     async run(s) {
       const rows = rowsOfAllStates(s.now())
       await imported(s, rows)
-      const floor = (await verbs(s).lastToken()) + 2 ** 40
-      await verbs(s).raiseTokens(floor)
+      const floor = (await transferVerbs(s).lastToken()) + 2 ** 40
+      await transferVerbs(s).raiseTokens(floor)
       const next = await s.restart()
       assert.deepEqual((await stored(next)).map(meant), rows.map(meant))
       assert.ok((await next.claimOne()).token > floor)

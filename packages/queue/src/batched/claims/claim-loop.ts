@@ -11,6 +11,7 @@ import { claimsInFlightMax, parallelMin } from '../in-flight-limits.ts'
 import { type ClaimCaller, type ClaimResult, ClaimsInFlight, claimOnce } from './claim-once.ts'
 import type { NextDue } from './next-due.ts'
 import { Prefetching, type PrefetchLimits } from './prefetching.ts'
+import { untilAnswered } from './until-answered.ts'
 
 /** How long to wait when keys are due that a claim does not get, since other sessions lock them. */
 const lockedDelay = { first: 5, longest: 1_000 }
@@ -62,7 +63,13 @@ export class ClaimLoop implements Claims, ClaimCaller {
     if (isQuiet || this.#isHeartbeatInFlight || !this.#nextDue.isHeartbeatDue) return
     this.#isHeartbeatInFlight = true
     try {
-      await this.#tickUntilAnswered()
+      // What workers do until the next heartbeat would be missing in the history. Waiters keep the process
+      // alive, this does not.
+      await untilAnswered(
+        calls,
+        () => this.#tick(true, false),
+        () => this.#core.phase !== 'open',
+      )
     } finally {
       this.#isHeartbeatInFlight = false
       // Also if it failed: a claim that found nothing meanwhile has left it to this tick to ask.
@@ -92,20 +99,6 @@ export class ClaimLoop implements Claims, ClaimCaller {
     // now.
     this.#ticksFirst = this.#core.phase === 'open' && !this.#nextDue.mustAsk
     this.handOut()
-  }
-
-  /** Repeated: what workers do until the next heartbeat would be missing in the history. */
-  async #tickUntilAnswered(): Promise<void> {
-    for (;;) {
-      try {
-        // Waiters keep the process alive, this does not.
-        await this.#tick(true, false)
-        return
-      } catch (error) {
-        if (this.#core.phase !== 'open' || isPermanent(error)) throw error
-        this.#core.calls.reportTrouble(error)
-      }
-    }
   }
 
   handOut(): void {
@@ -390,17 +383,10 @@ export class ClaimLoop implements Claims, ClaimCaller {
     return this.#prefetching.release()
   }
 
-  /** Repeats a call through transient errors, until the store answers or the queue is closed. */
-  async patiently<R>(call: () => Promise<R>): Promise<R> {
-    for (let isFirst = true; ; isFirst = false) {
-      try {
-        return await (isFirst ? call() : this.#core.calls.attempt(call, this.#isRef))
-      } catch (error) {
-        const isOver = this.isStopped || this.#core.phase === 'closed'
-        if (isOver || isPermanent(error)) throw error
-        this.#core.calls.reportTrouble(error)
-      }
-    }
+  patiently<R>(call: () => Promise<R>): Promise<R> {
+    const { calls } = this.#core
+    const isOver = (): boolean => this.isStopped || this.#core.phase === 'closed'
+    return untilAnswered(calls, call, isOver, () => calls.attempt(call, this.#isRef))
   }
 
   stop(): void {
