@@ -8,11 +8,13 @@ import { Visit } from './browser/visit.ts'
 
 const queuePlace = { at: 'queue', queue: 'orders', keys: {}, cursors: [] } as const
 
+const runningPlace = { ...queuePlace, queue: 'mails' } as const
+
 /** Every screen, by where it is. */
 const screens: Readonly<Record<string, PageLocation>> = {
   overview: { at: 'overview', filter: '', order: 'worst', range: '24h' },
   queue: queuePlace,
-  'a queue that runs': { ...queuePlace, queue: 'mails' },
+  'a queue that runs': runningPlace,
   filtered: { ...queuePlace, keys: { failuresMin: 1, prefix: 'failed' }, range: '1h' },
   failures: { at: 'failures', code: 'E'.repeat(80), range: '24h' },
   'failures of a queue': { at: 'failures', queue: 'orders', code: 'ECONNREFUSED' },
@@ -87,7 +89,7 @@ describe.skipIf(!hasChromium)('the layout of the page', { timeout: 300_000 }, ()
 
   it('has room for the quantiles of a queue that runs at 320 px, a zoom of 400 %', async () => {
     await page.setViewportSize({ width: 320, height: 900 })
-    await visit.go(screens['a queue that runs'])
+    await visit.go(runningPlace)
     await page.locator('.quantiles').first().waitFor()
     const ends = await page
       .locator('.quantiles > div')

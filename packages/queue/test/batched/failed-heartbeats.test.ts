@@ -1,3 +1,4 @@
+import type { TickRequest } from '@sluice/core'
 import { SluiceError } from '@sluice/core'
 import { memoryDriver } from '@sluice/memory'
 import { expect, onTestFinished, test } from 'vitest'
@@ -7,18 +8,20 @@ import { fakeRealTime } from '../support/real-time.ts'
 
 const away = new SluiceError('ERR_STORE', 'away', { retryable: true })
 
-test('a key that is delayed is run on time though the first heartbeat failed', async () => {
+test('a key that is delayed is run on time though a heartbeat failed and the next one is not answered', async () => {
   const time = fakeRealTime(onTestFinished, { withDate: true })
   const inner = memoryDriver()
   const driver = new LateDriver(inner)
   // No hint makes the worker ask once more.
   Object.assign(driver, { watch: undefined })
-  let failures = 0
-  driver.before = async ({ verb }) => {
+  let heartbeats = 0
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
+  driver.before = async ({ verb, request }) => {
     await nextTurn()
-    if (verb !== 'tick' || failures > 0) return
-    failures += 1
-    throw away
+    if (verb !== 'tick' || (request as TickRequest).worker === undefined) return
+    heartbeats += 1
+    if (heartbeats === 1) throw away
+    await answered
   }
   const ask = { key: 'k', item: undefined, priority: 0, delayMs: 3_000 }
   await inner.add('q', [ask], { dedupe: 'client-go', failuresExpireMs: 86_400_000 })
@@ -26,8 +29,9 @@ test('a key that is delayed is run on time though the first heartbeat failed', a
   const queue = createQueue<string>({ name: 'q', driver, onError() {} })
   const worker = createWorker({ queue, handler: (item) => void started.push(item) })
   await time.pass(3_100)
-  expect(failures).toBe(1)
+  expect(heartbeats).toBeGreaterThan(1)
   expect(started).toEqual(['k'])
+  answer()
   const closing = Promise.all([worker.stop(), queue.close()])
   await time.pass(2_000)
   await closing
