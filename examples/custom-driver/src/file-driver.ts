@@ -210,7 +210,7 @@ class FileDriver implements Driver {
         .slice(0, request.limit)
       for (const [key] of stale) rows.delete(key)
       const leaseEnds = this.#leaseEnds(queue, now, request.limit)
-      return { now, nextAt, paused: false, leaseEnds, swept: stale.length }
+      return { now, nextAt, leaseEnds, swept: stale.length }
     })
   }
 

@@ -237,7 +237,6 @@ class MemoryDriver implements Driver {
     return {
       now,
       nextAt,
-      paused: target.isPaused,
       leaseEnds: target.leaseEnds(now, limit),
       swept: target.sweep(limit, failuresExpireMs, now),
       recorded: record === undefined ? undefined : true,

@@ -93,7 +93,7 @@ export function storeDriver(
         const startedAt = rows(name).get(holder)?.startedAt ?? now
         rows(name).set(holder, { ...worker, startedAt, seenAt: now })
       }
-      return Promise.resolve({ now, nextAt: never, paused: false, leaseEnds: [], swept: 0 })
+      return Promise.resolve({ now, nextAt: never, leaseEnds: [], swept: 0 })
     },
     workers: (name: string, withinMs: number) =>
       Promise.resolve([...rows(name).values()].filter((r) => r.seenAt >= clock.now() - withinMs)),

@@ -1361,8 +1361,8 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION tick_daa1d462(in_queue text, in_holder text, in_host text, in_pid integer, in_concurrency integer, in_info text, in_limit integer, in_expire double precision, in_now double precision, in_least double precision, in_record text, in_steps integer[], in_kept integer[], in_cap integer, in_codes integer, in_runs integer, in_runs_of_code integer, in_runs_ms double precision)
- RETURNS TABLE(kind integer, now double precision, next_at double precision, paused boolean, swept integer, key text, token bigint, recorded boolean)
+CREATE OR REPLACE FUNCTION tick_6f59487e(in_queue text, in_holder text, in_host text, in_pid integer, in_concurrency integer, in_info text, in_limit integer, in_expire double precision, in_now double precision, in_least double precision, in_record text, in_steps integer[], in_kept integer[], in_cap integer, in_codes integer, in_runs integer, in_runs_of_code integer, in_runs_ms double precision)
+ RETURNS TABLE(kind integer, now double precision, next_at double precision, swept integer, key text, token bigint, recorded boolean)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
  SET plan_cache_mode TO 'force_generic_plan'
@@ -1379,7 +1379,7 @@ AS $function$
 declare
   this_queue bigint := queue_number_6461402f(in_queue);
   t float8 := present_4c1f74c0(in_now, in_least);
-  is_paused boolean; is_recorded boolean; gone int; lease_at float8; due_at float8 := 'Infinity';
+  is_recorded boolean; gone int; lease_at float8; due_at float8 := 'Infinity';
 begin
   if in_now is null and t - 9000 > pg_sequence_last_value('latest') / 1000.0::float8 then
     perform setval('latest', (t * 1000)::bigint);
@@ -1403,10 +1403,9 @@ begin
     order by x.failed_at limit in_limit for update skip locked))
     and k.token is null and not k.parked and k.due_at = 'Infinity';
   get diagnostics gone = row_count;
-  is_paused := exists (select from queues q where q.name = in_queue and q.paused);
   select min(k.lease_until) into lease_at from keys k
   where k.queue_id = this_queue and k.token is not null;
-  if not is_paused then
+  if not exists (select from queues q where q.name = in_queue and q.paused) then
     with recursive
     levels (priority, first_at) as (
       (select k.priority, k.ready_at from keys k
@@ -1421,10 +1420,9 @@ begin
     )
     select min(l.first_at) into due_at from levels l;
   end if;
-  return query select 0, t, least(lease_at, due_at, 'Infinity'), is_paused, gone, null::text,
-    null::bigint, is_recorded;
-  return query select 2, null::float8, null::float8, null::boolean, null::int, k.key,
-    k.token, null::boolean
+  return query select 0, t, least(lease_at, due_at, 'Infinity'), gone, null::text, null::bigint,
+    is_recorded;
+  return query select 2, null::float8, null::float8, null::int, k.key, k.token, null::boolean
   from keys k where k.queue_id = this_queue and k.token is not null and k.lease_until <= t
   limit in_limit;
 end

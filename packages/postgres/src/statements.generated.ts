@@ -1409,13 +1409,13 @@ end
 $body$;`,
   },
   {
-    name: 'tick_daa1d462',
-    sql: `create or replace function sluice.tick_daa1d462(
+    name: 'tick_6f59487e',
+    sql: `create or replace function sluice.tick_6f59487e(
   in_queue text, in_holder text, in_host text, in_pid int, in_concurrency int, in_info text,
   in_limit int, in_expire float8, in_now float8, in_least float8, in_record text, in_steps int[],
   in_kept int[], in_cap int, in_codes int, in_runs int, in_runs_of_code int, in_runs_ms float8
 ) returns table (
-  kind int, now float8, next_at float8, paused boolean, swept int, key text, token bigint,
+  kind int, now float8, next_at float8, swept int, key text, token bigint,
   recorded boolean
 ) language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -1433,7 +1433,7 @@ as $body$
 declare
   this_queue bigint := sluice.queue_number_6461402f(in_queue);
   t float8 := sluice.present_4c1f74c0(in_now, in_least);
-  is_paused boolean; is_recorded boolean; gone int; lease_at float8; due_at float8 := 'Infinity';
+  is_recorded boolean; gone int; lease_at float8; due_at float8 := 'Infinity';
 begin
   if in_now is null and t - 9000 > pg_sequence_last_value('sluice.latest') / 1000.0::float8 then
     perform setval('sluice.latest', (t * 1000)::bigint);
@@ -1457,10 +1457,9 @@ begin
     order by x.failed_at limit in_limit for update skip locked))
     and k.token is null and not k.parked and k.due_at = 'Infinity';
   get diagnostics gone = row_count;
-  is_paused := exists (select from sluice.queues q where q.name = in_queue and q.paused);
   select min(k.lease_until) into lease_at from sluice.keys k
   where k.queue_id = this_queue and k.token is not null;
-  if not is_paused then
+  if not exists (select from sluice.queues q where q.name = in_queue and q.paused) then
     with recursive
     levels (priority, first_at) as (
       (select k.priority, k.ready_at from sluice.keys k
@@ -1475,10 +1474,9 @@ begin
     )
     select min(l.first_at) into due_at from levels l;
   end if;
-  return query select 0, t, least(lease_at, due_at, 'Infinity'), is_paused, gone, null::text,
-    null::bigint, is_recorded;
-  return query select 2, null::float8, null::float8, null::boolean, null::int, k.key,
-    k.token, null::boolean
+  return query select 0, t, least(lease_at, due_at, 'Infinity'), gone, null::text, null::bigint,
+    is_recorded;
+  return query select 2, null::float8, null::float8, null::int, k.key, k.token, null::boolean
   from sluice.keys k where k.queue_id = this_queue and k.token is not null and k.lease_until <= t
   limit in_limit;
 end
@@ -1752,15 +1750,15 @@ order by q.name`,
   renew: `select index, outcome, lease_until
 from sluice.renew_49796185($1::text, $2::text[], $3::bigint[], $4::float8, $5::float8,
   $6::float8)`,
-  tickOverListener: `select kind, now, next_at, paused, swept, key, token, recorded, sluice.ahead_ms_a3187b88() as ahead,
+  tickOverListener: `select kind, now, next_at, swept, key, token, recorded, sluice.ahead_ms_a3187b88() as ahead,
   exists (select from pg_catalog.pg_listening_channels() as c(name) where c.name = $19::text)
     as listens
-from sluice.tick_daa1d462(
+from sluice.tick_6f59487e(
   $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8,
   $10::float8, $11::text, $12::int[], $13::int[], $14::int, $15::int, $16::int, $17::int,
   $18::float8)`,
-  tick: `select kind, now, next_at, paused, swept, key, token, recorded, sluice.ahead_ms_a3187b88() as ahead
-from sluice.tick_daa1d462(
+  tick: `select kind, now, next_at, swept, key, token, recorded, sluice.ahead_ms_a3187b88() as ahead
+from sluice.tick_6f59487e(
   $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8,
   $10::float8, $11::text, $12::int[], $13::int[], $14::int, $15::int, $16::int, $17::int,
   $18::float8)`,

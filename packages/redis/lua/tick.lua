@@ -2,8 +2,7 @@
 -- The heartbeat of a waiting queue.
 --
 -- Arguments: holder, registration of the worker or '', limit, failuresExpireMs, workerMsMax, 1 if a record
--- follows, the record. Reply: nextAt, whether the queue is paused, the expired leases, how many idle keys were
--- deleted.
+-- follows, the record. Reply: nextAt, the expired leases, how many idle keys were deleted.
 -- @include begin
 -- @include history
 local holder = argument()
@@ -12,7 +11,7 @@ local limit = numberArgument()
 local failuresExpireMs = numberArgument()
 local workerMsMax = numberArgument()
 local hasRecord = argument() == '1'
-if not version and worker == '' then return answer('inf', 0, {}, 0) end
+if not version and worker == '' then return answer('inf', {}, 0) end
 local registered = worker ~= '' and call('HGET', workersKey, holder)
 
 local function register()
@@ -27,7 +26,7 @@ if version and registered and (primary == '' or primary == lastPrimary) and ahea
   call('HSET', scopeKey, 'latest', now)
   register()
   if hasRecord then addRecord(function() return isPaused and '0 0 0 0 0 0 1' or '0 0 0 0 0 0 0' end) end
-  return answer('inf', isPaused and 1 or 0, {}, 0)
+  return answer('inf', {}, 0)
 end
 -- @include rows
 -- @include writes
@@ -84,4 +83,4 @@ if hasRecord then
       isCapped and 1 or 0, isPaused and 1 or 0)
   end)
 end
-return answer(reply(nextAt), isPaused and 1 or 0, leases, #stale)
+return answer(reply(nextAt), leases, #stale)

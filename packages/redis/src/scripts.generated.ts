@@ -1670,7 +1670,7 @@ local limit = numberArgument()
 local failuresExpireMs = numberArgument()
 local workerMsMax = numberArgument()
 local hasRecord = argument() == '1'
-if not version and worker == '' then return answer('inf', 0, {}, 0) end
+if not version and worker == '' then return answer('inf', {}, 0) end
 local registered = worker ~= '' and call('HGET', workersKey, holder)
 local function register()
 local started = registered and string.match(registered, '^(%S+) ') or string.format('%.17g', now)
@@ -1682,7 +1682,7 @@ if not isPaused and waitsUntil < inf then call('HSET', metaKey, 'waits', 'inf') 
 call('HSET', scopeKey, 'latest', now)
 register()
 if hasRecord then addRecord(function() return isPaused and '0 0 0 0 0 0 1' or '0 0 0 0 0 0 0' end) end
-return answer('inf', isPaused and 1 or 0, {}, 0)
+return answer('inf', {}, 0)
 end`, parts.rows, parts.writes, parts.leases, parts.counting, `local nextDue = inf
 local firstLease = inf
 local stale = {}
@@ -1731,7 +1731,7 @@ capped(processing) + capped(dirty), capped(parked), oldest == inf and 0 or math.
 isCapped and 1 or 0, isPaused and 1 or 0)
 end)
 end
-return answer(reply(nextAt), isPaused and 1 or 0, leases, #stale)`].join('\n'),
+return answer(reply(nextAt), leases, #stale)`].join('\n'),
   tokens: ['#!lua', parts.begin, `local floor = numberArgument()
 if floor and floor > lastToken then
 call('HSET', scopeKey, 'token', floor)

@@ -205,7 +205,6 @@ export class BothSides {
     const real = await driver.tick(queue, request)
     const model = this.model.tick(queue, request)
     this.pairEnds(queue, real.leaseEnds, true)
-    assert.equal(real.paused, model.paused, 'whether the queue is paused')
     // A time that has come may be told in any way that says so.
     const next = (at: number): number => Math.max(at, real.now)
     const isNear = Math.abs(next(real.nextAt) - next(model.nextAt)) <= toleranceMs

@@ -264,7 +264,7 @@ export class ModelDriver implements Driver {
       swept += 1
     }
     const leaseEnds = this.#leaseEnds(queue, now, request.limit)
-    return { now, nextAt, paused, leaseEnds, swept, ...(request.record && { recorded: true }) }
+    return { now, nextAt, leaseEnds, swept, ...(request.record && { recorded: true }) }
   }
 
   #addRecord(queue: string, record: WorkRecord, now: number): void {

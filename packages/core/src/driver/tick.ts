@@ -29,7 +29,6 @@ export interface TickReply {
    * be claimed now; `never` if there is none, and for the keys of a paused queue.
    */
   readonly nextAt: EpochMs
-  readonly paused: boolean
   /** See {@link ClaimReply.leaseEnds}. */
   readonly leaseEnds: readonly Lease[]
   /** How many rows were deleted because only an expired failure count was left of them. */

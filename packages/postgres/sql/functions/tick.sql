@@ -1,14 +1,14 @@
 -- The heartbeat: registers a worker, adds its record to the history, reports expired leases, returns when to look again, deletes expired
 -- failure counts, and notes the present, at most every nine seconds in the whole store.
 --
--- Rows: kind 0 (the store's time, the next instant, whether paused, how many were deleted, whether the
--- record was added), 2 (an expired lease). The next instant is read from the front of the index at each priority.
+-- Rows: kind 0 (the store's time, the next instant, how many were deleted, whether the record was
+-- added), 2 (an expired lease). The next instant is read from the front of the index at each priority.
 create or replace function sluice.tick(
   in_queue text, in_holder text, in_host text, in_pid int, in_concurrency int, in_info text,
   in_limit int, in_expire float8, in_now float8, in_least float8, in_record text, in_steps int[],
   in_kept int[], in_cap int, in_codes int, in_runs int, in_runs_of_code int, in_runs_ms float8
 ) returns table (
-  kind int, now float8, next_at float8, paused boolean, swept int, key text, token bigint,
+  kind int, now float8, next_at float8, swept int, key text, token bigint,
   recorded boolean
 ) language plpgsql
 -- @include settings
@@ -18,7 +18,7 @@ as $body$
 declare
   this_queue bigint := sluice.queue_number(in_queue);
   t float8 := sluice.present(in_now, in_least);
-  is_paused boolean; is_recorded boolean; gone int; lease_at float8; due_at float8 := 'Infinity';
+  is_recorded boolean; gone int; lease_at float8; due_at float8 := 'Infinity';
 begin
   if in_now is null and t - 9000 > pg_sequence_last_value('sluice.latest') / 1000.0::float8 then
     perform setval('sluice.latest', (t * 1000)::bigint);
@@ -42,18 +42,16 @@ begin
     order by x.failed_at limit in_limit for update skip locked))
     and k.token is null and not k.parked and k.due_at = 'Infinity';
   get diagnostics gone = row_count;
-  is_paused := exists (select from sluice.queues q where q.name = in_queue and q.paused);
   select min(k.lease_until) into lease_at from sluice.keys k
   where k.queue_id = this_queue and k.token is not null;
-  if not is_paused then
+  if not exists (select from sluice.queues q where q.name = in_queue and q.paused) then
     with recursive
     -- @include levels
     select min(l.first_at) into due_at from levels l;
   end if;
-  return query select 0, t, least(lease_at, due_at, 'Infinity'), is_paused, gone, null::text,
-    null::bigint, is_recorded;
-  return query select 2, null::float8, null::float8, null::boolean, null::int, k.key,
-    k.token, null::boolean
+  return query select 0, t, least(lease_at, due_at, 'Infinity'), gone, null::text, null::bigint,
+    is_recorded;
+  return query select 2, null::float8, null::float8, null::int, k.key, k.token, null::boolean
   from sluice.keys k where k.queue_id = this_queue and k.token is not null and k.lease_until <= t
   limit in_limit;
 end

@@ -1,5 +1,5 @@
 -- tick.sql over the connection that listens: also says whether that connection listens. $19 channel.
-select kind, now, next_at, paused, swept, key, token, recorded, sluice.ahead_ms() as ahead,
+select kind, now, next_at, swept, key, token, recorded, sluice.ahead_ms() as ahead,
   exists (select from pg_catalog.pg_listening_channels() as c(name) where c.name = $19::text)
     as listens
 from sluice.tick(

@@ -30,13 +30,12 @@ export async function tick(
   const overListener = await store.runOverListener('tickOverListener', [...values, channel])
   const rows = overListener ?? (await store.run('tick', values))
   const leaseEnds: Lease[] = []
-  const reply = { now: 0, nextAt: Infinity, paused: false, swept: 0, recorded: false }
+  const reply = { now: 0, nextAt: Infinity, swept: 0, recorded: false }
   for (const row of rows) {
     if (number(row['kind']) === 0) {
       reply.now = number(row['now'])
       store.time.noteRow(row, moment)
       reply.nextAt = instant(row['next_at'])
-      reply.paused = flag(row['paused'])
       reply.swept = number(row['swept'])
       reply.recorded = flag(row['recorded'])
     } else {

@@ -38,9 +38,8 @@ async function tickOnce(
   return {
     now: number(reply[0]),
     nextAt: number(reply[verbStart]),
-    paused: reply[verbStart + 1] === 1,
-    leaseEnds: leasesOf(reply[verbStart + 2]),
-    swept: number(reply[verbStart + 3]),
+    leaseEnds: leasesOf(reply[verbStart + 1]),
+    swept: number(reply[verbStart + 2]),
     ...(record !== undefined && { recorded: true }),
   }
 }

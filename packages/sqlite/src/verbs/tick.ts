@@ -28,7 +28,7 @@ export function tickRead(
   request: TickRequest,
 ): { readonly reply: TickReply; readonly mustWrite: boolean } {
   if (queue === undefined) {
-    const reply = { now, nextAt: never, paused: false, leaseEnds: [], swept: 0 }
+    const reply = { now, nextAt: never, leaseEnds: [], swept: 0 }
     return { reply, mustWrite: request.worker !== undefined }
   }
   const first = statements.tickFirstLease.get(queue.id) as
@@ -38,7 +38,6 @@ export function tickRead(
   const reply: TickReply = {
     now,
     nextAt: Math.min(nextDue(statements, queue), leaseEnd),
-    paused: queue.isPaused,
     leaseEnds: leaseEnd <= now ? expiredLeases(statements, queue.id, now, request.limit) : [],
     swept: 0,
   }

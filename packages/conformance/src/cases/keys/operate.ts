@@ -39,19 +39,15 @@ export const operateCases: readonly Case[] = [
   },
   {
     id: 'pause.tick',
-    title: 'a tick reports that the queue is paused, and returns no time of the next change',
+    title: 'a tick of a paused queue returns no time of the next change',
     needs,
     async run(s) {
       await s.add('a')
       await s.addAfter('b', 100)
       await s.operate.pause(s.queue)
-      const paused = await s.tick()
-      assert.equal(paused.paused, true)
-      assert.equal(paused.nextAt, Infinity)
+      assert.equal((await s.tick()).nextAt, Infinity)
       await s.operate.resume(s.queue)
-      const resumed = await s.tick()
-      assert.equal(resumed.paused, false)
-      assert.ok(resumed.nextAt <= s.now())
+      assert.ok((await s.tick()).nextAt <= s.now())
     },
   },
   {
@@ -76,7 +72,6 @@ export const operateCases: readonly Case[] = [
       await s.operate.pause('other')
       assert.deepEqual(await s.claimKeys(), ['a'])
       await s.on('other').claimNone()
-      assert.equal((await s.tick()).paused, false)
     },
   },
   {
@@ -113,7 +108,6 @@ export const operateCases: readonly Case[] = [
       await s.operate.pause(s.queue)
       const next = await s.restart()
       await next.claimNone()
-      assert.equal((await next.tick()).paused, true)
     },
   },
   {

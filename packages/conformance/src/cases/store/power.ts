@@ -140,7 +140,7 @@ export const powerCases: readonly Case[] = [
         await s.operate.purge('purged')
         await s.operate.pause(s.queue)
       })
-      assert.equal((await after.tick()).paused, true)
+      assert.equal((await after.counts()).paused, true)
       assert.deepEqual(await after.on('purged').states(), {})
     },
   },

@@ -80,8 +80,11 @@ export const countsAndListMutants: readonly Mutant[] = [
   verbMutant('tick-never-sweeps', 'nothing is swept', (driver) => ({
     tick: (queue, request) => driver.tick(queue, { ...request, failuresExpireMs: Infinity }),
   })),
-  verbMutant('tick-not-paused', 'a tick ignores pauses', (driver) => ({
-    tick: (queue, request) => ({ ...driver.tick(queue, request), paused: false }),
+  verbMutant('tick-not-paused', 'a tick ignores pauses', (driver, store) => ({
+    tick(queue, request) {
+      const reply = driver.tick(queue, request)
+      return store.queue(queue).paused ? { ...reply, nextAt: reply.now } : reply
+    },
   })),
   verbMutant('ends-of-all-queues', 'a queue reports the leases of the others', (driver, store) => ({
     claim(queue, request) {
