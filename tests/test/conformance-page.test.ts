@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   allCases,
@@ -144,12 +144,17 @@ test('the page of promises is the one that the suite makes', async () => {
 
 test('no driver makes an exception that is not on the page', () => {
   const told = columns.flatMap(({ except = {} }) => Object.entries(except))
-  const tests = readdirSync(join(root, 'packages'), { recursive: true, encoding: 'utf8' }).filter(
-    (path) => /^(?!conformance)\w+\/test\/(?:\w+\/)*conformance[\w-]*\.test\.ts$/.test(path),
-  )
+  // The folder of tests alone: tests of mutants make copies of the sources beside it, and delete them.
+  const tests = readdirSync(join(root, 'packages')).flatMap((name) => {
+    const folder = join(root, 'packages', name, 'test')
+    if (name === 'conformance' || !existsSync(folder)) return []
+    return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((path) => /(?:^|\/)conformance[\w-]*\.test\.ts$/.test(path))
+      .map((path) => join(folder, path))
+  })
   expect(tests.length).toBeGreaterThan(4)
   for (const path of tests) {
-    const text = readFileSync(join(root, 'packages', path), 'utf8')
+    const text = readFileSync(path, 'utf8')
     for (const [, body = ''] of text.matchAll(/\bexcept\s*:\s*\{([^}]*)\}/g)) {
       for (const [, id = '', why = ''] of body.matchAll(/'([^']+)'\s*:\s*'([^']+)'/g)) {
         expect(told, path).toContainEqual([id, why])
