@@ -86,7 +86,7 @@ async function readable(connections: Connections, command: readonly string[]) {
   try {
     return await connections.sendToAll(command)
   } catch (error) {
-    if (error instanceof ReplyError && error.code === 'NOPERM') return []
+    if (error instanceof ReplyError && error.isWithheld) return []
     throw error
   }
 }
@@ -100,7 +100,7 @@ function serverFinding(infos: readonly Info[]): Finding {
   const versions = [...new Set(infos.map((info) => info.get('redis_version') ?? ''))]
   const facts = { primaries: infos.length, version: versions.join(', ') }
   if (infos.length === 0) {
-    return unreadable('server', 'INFO is denied: grant it, so that failovers are noticed exactly')
+    return unreadable('server', 'INFO is withheld: grant it, so that failovers are noticed exactly')
   }
   const summary = `${infos.length} primaries run version ${facts.version}`
   return { check: 'server', level: 'ok', summary, facts }
@@ -122,7 +122,7 @@ function memoryFinding(infos: readonly Info[]): Finding {
   )
   const facts = { policy: policies.join(', '), share: Math.round(share * 1_000) / 1_000 }
   if (infos.length === 0)
-    return unreadable(check, 'INFO is denied: check maxmemory-policy yourself')
+    return unreadable(check, 'INFO is withheld: check maxmemory-policy yourself')
   if (policies.some((policy) => policy !== 'noeviction')) {
     const summary = `a full server deletes keys, and with them queues: set maxmemory-policy noeviction, not ${facts.policy}`
     return { check, level: 'failure', summary, facts }
@@ -142,7 +142,7 @@ async function diskFinding(connections: Connections): Promise<Finding> {
     ),
   )
   if (appendOnly === undefined) {
-    return unreadable(check, 'CONFIG is denied: check appendonly and appendfsync yourself')
+    return unreadable(check, 'CONFIG is withheld: check appendonly and appendfsync yourself')
   }
   const facts = {
     appendonly: appendOnly,

@@ -48,6 +48,21 @@ describe.skipIf(!needs('redis-server', hasRedis))('doctor', () => {
     expect(levels(found)).toMatchObject({ server: 'warning', memory: 'warning', disk: 'warning' })
   })
 
+  test('what the server does not have is a warning, and the queues work', async () => {
+    const withheld = ['CONFIG', 'SLOWLOG', 'INFO', 'WAIT']
+    const settings = withheld.map((name) => `rename-command ${name} hidden-${name}`)
+    const hosted = await startRedis({ settings })
+    onTestFinished(() => hosted.dispose())
+    const driver = redisDriver({ url: hosted.url })
+    await driver.open({})
+    onTestFinished(async () => await driver.close())
+    const options = { dedupe: 'client-go', failuresExpireMs: 1_000 } as const
+    const add = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
+    expect(await driver.add('hosted', [add], options)).toMatchObject([{ outcome: 'added' }])
+    const found = await doctor({ url: hosted.url })
+    expect(levels(found)).toMatchObject({ server: 'warning', memory: 'warning', disk: 'warning' })
+  })
+
   test('expired leases that no worker reclaims are counted', async () => {
     const driver = redisDriver({ url: server.url })
     await driver.open({})

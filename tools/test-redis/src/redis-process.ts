@@ -160,8 +160,14 @@ export class RedisProcess {
 
   /** A field of `INFO`. */
   async info(field: string): Promise<string> {
-    const text = String(await this.command('INFO', 'everything'))
+    const text = String(await this.command(this.#nameOf('INFO'), 'everything'))
     return new RegExp(`^${field}:(.*)\r?$`, 'm').exec(text)?.[1]?.trim() ?? ''
+  }
+
+  /** What the settings have renamed a command to. */
+  #nameOf(command: string): string {
+    const line = this.#options.settings?.find((one) => one.startsWith(`rename-command ${command} `))
+    return line?.split(' ')[2] ?? command
   }
 
   /** The CPU time that the process has used, in milliseconds. */

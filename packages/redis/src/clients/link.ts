@@ -155,7 +155,7 @@ export class Link {
     } catch (error) {
       const reply = replyError(error)
       if (reply === undefined) throw error
-      if (reply.code !== 'NOPERM') throw reply
+      if (!reply.isWithheld) throw reply
       return undefined
     }
   }

@@ -39,9 +39,12 @@ const tried: readonly (readonly string[])[] = [
   ['TIME'],
 ]
 
-/** Tries commands, and replies with those that are denied. Nothing is left of what they wrote. */
+/**
+ * Tries commands, and replies with those that are denied and those that the server does not have. Nothing
+ * is left of what they wrote.
+ */
 const script = `#!lua flags=allow-oom
-local denied = {}
+local denied, unknown = {}, {}
 for _, command in ipairs(cjson.decode(ARGV[1])) do
   local name = table.remove(command, 1)
   if command[1] == 'hash' then command[1] = KEYS[1] end
@@ -52,14 +55,16 @@ for _, command in ipairs(cjson.decode(ARGV[1])) do
   if string.find(problem, 'The user executing the script can', 1, true)
     or string.find(problem, 'NOPERM', 1, true) then
     denied[#denied + 1] = name
+  elseif string.find(problem, 'Unknown .*command called from script') then
+    unknown[#unknown + 1] = name
   end
 end
 redis.pcall('UNLINK', KEYS[1], KEYS[2])
-return denied`
+return {denied, unknown}`
 
 /**
  * Refuses a server that would break a promise: one that may evict keys, or denies its user a command in
- * the middle of a script. Rejects with a `SluiceError`.
+ * the middle of a script, or does not have it. Rejects with a `SluiceError`.
  */
 export async function checkServer(connections: Connections, check: ServerCheck): Promise<void> {
   try {
@@ -79,7 +84,7 @@ async function checkPermissions(connections: Connections, check: ServerCheck): P
       ]
     : [['PUBLISH', `${tag}wake`, '']]
   const commands = JSON.stringify([...tried, ...publish])
-  const denied = await connections.send(tag, [
+  const replies = await connections.send(tag, [
     'EVAL',
     script,
     '2',
@@ -87,7 +92,14 @@ async function checkPermissions(connections: Connections, check: ServerCheck): P
     `${tag}set`,
     commands,
   ])
-  const names = new Set((denied as readonly Reply[]).map(String))
+  const [denied = [], unknown = []] = replies as readonly (readonly Reply[])[]
+  if (unknown.length > 0) {
+    throw new SluiceError(
+      'ERR_STORE',
+      `this Redis does not have ${unknown.join(', ')}, which queues need; remove the lines of its configuration that rename them (rename-command), or use another server`,
+    )
+  }
+  const names = new Set(denied.map(String))
   if (names.size === 0) return
   const rules = [...names].map((name) => `+${name.toLowerCase()}`)
   const channels = names.has('PUBLISH') || names.has('SPUBLISH') ? ` &${check.prefix}*` : ''
@@ -103,7 +115,7 @@ async function checkEviction(connections: Connections): Promise<void> {
     replies = await connections.sendToAll(['INFO', 'memory'])
   } catch (error) {
     // Without the right to read it there is no proof; doctor says what to look at.
-    if (error instanceof ReplyError && error.code === 'NOPERM') return
+    if (error instanceof ReplyError && error.isWithheld) return
     throw error
   }
   for (const reply of replies) {

@@ -96,6 +96,11 @@ export class ReplyError extends Error {
   get code(): string {
     return this.message.split(' ', 1)[0] ?? ''
   }
+
+  /** Whether the user may not send the command, or the server does not have it, as on hosted services. */
+  get isWithheld(): boolean {
+    return this.code === 'NOPERM' || /^ERR unknown command/i.test(this.message)
+  }
 }
 
 /** A command has no answer. */

@@ -47,7 +47,13 @@ const meanings: Readonly<Record<string, Meaning>> = {
     advice:
       '; another program has written a key under the prefix: delete it, or choose a prefix of your own',
   },
-  NOPERM: { code: 'ERR_STORE', retryable: false, advice: '; grant the user this command' },
+}
+
+const withheld: Meaning = {
+  code: 'ERR_STORE',
+  retryable: false,
+  advice:
+    '; queues need it: grant it to the user, and rename no command in the configuration of the server',
 }
 
 /** Any failure of the store, as a `SluiceError`. */
@@ -58,10 +64,12 @@ export function storeError(error: unknown): SluiceError {
       code,
       retryable,
       advice = '',
-    } = meanings[error.code] ?? {
-      code: 'ERR_STORE',
-      retryable: false,
-    }
+    } = error.isWithheld
+      ? withheld
+      : (meanings[error.code] ?? {
+          code: 'ERR_STORE',
+          retryable: false,
+        })
     const message = `Redis answered: ${error.message}${advice}`
     return new SluiceError(code, message, { cause: error, retryable })
   }

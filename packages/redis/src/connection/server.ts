@@ -1,7 +1,7 @@
 import type { Link, LinkOptions } from '../clients/link.ts'
 import { BarrierLine } from '../replicas/barrier-line.ts'
 import { ReplicaCount } from '../replicas/replica-count.ts'
-import { replicationOf, unlessDenied } from '../replicas/replication.ts'
+import { replicationOf, unlessWithheld } from '../replicas/replication.ts'
 import {
   type Command,
   ConnectionError,
@@ -89,13 +89,13 @@ export class Server {
     try {
       const [count, info] = await Promise.all([
         this.send(['WAIT', '0', '0']),
-        this.send(['INFO', 'replication']).catch(unlessDenied),
+        this.send(['INFO', 'replication']).catch(unlessWithheld),
       ])
       this.#noteReplicas(replicationOf(info)?.connected ?? Number(count))
     } catch (error) {
       if (!(error instanceof ReplyError)) throw error
-      // The user may not send it, so that nothing can be confirmed.
-      if (error.code === 'NOPERM') return
+      // It cannot be sent, so that nothing can be confirmed.
+      if (error.isWithheld) return
       throw new ReplyError(`READONLY the server is a replica: ${error.message}`, { cause: error })
     }
   }

@@ -2,7 +2,7 @@ import type { Environment } from '@sluice/core/driver'
 import { type Link, messageOf } from '../clients/link.ts'
 import { type Barrier, ConnectionError } from '../connection/connections.ts'
 import type { OpenLink } from '../connection/open-link.ts'
-import { type Replication, replicationOf, unlessDenied } from './replication.ts'
+import { type Replication, replicationOf, unlessWithheld } from './replication.ts'
 
 interface Waiting {
   readonly link: Link
@@ -68,8 +68,8 @@ export class BarrierLine {
     // On a new connection WAIT counts every replica; later, those that have what it answered last.
     const isSame = this.#askedOn === link
     const [count, info] = await Promise.all([
-      link.send(['WAIT', '0', '0']).catch(unlessDenied),
-      link.send(['INFO', 'replication']).catch(unlessDenied),
+      link.send(['WAIT', '0', '0']).catch(unlessWithheld),
+      link.send(['INFO', 'replication']).catch(unlessWithheld),
     ])
     if (link !== commands && link.runId !== this.#primary.runId) {
       throw new ConnectionError('the barrier leads to another server', false)

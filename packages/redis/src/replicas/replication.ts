@@ -36,8 +36,8 @@ export function replicationOf(info: Reply): Replication | undefined {
   }
 }
 
-/** An answer for a user that may not send a command. */
-export function unlessDenied(error: unknown): '' {
-  if (error instanceof ReplyError && error.code === 'NOPERM') return ''
+/** An answer where a command is withheld. */
+export function unlessWithheld(error: unknown): '' {
+  if (error instanceof ReplyError && error.isWithheld) return ''
   throw error
 }

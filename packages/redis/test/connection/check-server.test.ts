@@ -73,6 +73,13 @@ describe.skipIf(!needs('redis-server', hasRedis))('the check of a server', () =>
     assert.equal(await server.command('DBSIZE'), 0)
   })
 
+  test('a command that the server does not have is named', async () => {
+    const without = await startRedis({ settings: ['rename-command PUBLISH ""'] })
+    onTestFinished(() => without.dispose())
+    assert.match(await problem(without.url), /does not have PUBLISH, .*rename-command/)
+    assert.equal(await without.command('DBSIZE'), 0)
+  })
+
   test('channels that the user lacks are named', async () => {
     const url = await user('~sluice:*', 'resetchannels', '+@all', '-@admin', '-@dangerous')
     assert.match(await problem(url), /may not use PUBLISH; .*&sluice:\*/)

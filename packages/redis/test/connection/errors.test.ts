@@ -14,6 +14,14 @@ test('a lost reply is an unknown outcome, and a command that was not sent is tri
   const other = storeError(new ReplyError('WRONGTYPE no'))
   assert.deepEqual([other.code, other.retryable], ['ERR_STORE', false])
   assert.match(other.message, /another program has written a key under the prefix/)
+  for (const reply of [
+    "ERR unknown command 'EVALSHA', with args beginning with: 'c6' ",
+    "NOPERM this user has no permissions to run the 'evalsha' command",
+  ]) {
+    const withheld = storeError(new ReplyError(reply))
+    assert.deepEqual([withheld.code, withheld.retryable], ['ERR_STORE', false])
+    assert.match(withheld.message, /grant it to the user, and rename no command/)
+  }
 })
 
 describe.skipIf(!needs('redis-server', hasRedis))('errors of servers', () => {
