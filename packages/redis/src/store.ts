@@ -13,6 +13,14 @@ const registeredMs = 3_600_000
 /** How long the names of queues with nothing on record stay in the registry. */
 const forgottenMs = 86_400_000
 
+/**
+ * Registers a queue, also where the memory is full: its workers go on. Replies with the token above which
+ * new queues begin, if tokens may have been raised before this queue was known.
+ */
+const registering = `#!lua flags=allow-oom
+redis.call('ZADD', KEYS[1], ARGV[1], ARGV[2])
+return redis.call('ZSCORE', KEYS[2], '')`
+
 /** Removes names from the registry that were registered before an instant, and not again since. */
 const forgetting = `for index = 2, #ARGV do
   local at = redis.call('ZSCORE', KEYS[1], ARGV[index])
@@ -102,7 +110,7 @@ export class Store {
   /** The name of this driver object, by which it recognizes its own messages. */
   readonly id: string
   readonly #environment: Environment
-  readonly #registered: Map<string, number> = new Map()
+  readonly #registered: Map<string, { readonly at: number; readonly primary: string }> = new Map()
   readonly #head: readonly string[]
   readonly #replicas: number
   readonly #confirmMs: number
@@ -224,14 +232,16 @@ export class Store {
   /** The registry is in another slot than the queue, so its name is there before anything else is. */
   async #register(queue: string): Promise<void> {
     const { clock } = this.#environment
-    const at = this.#registered.get(queue)
-    if (at !== undefined && clock.monotonicMs() - at < registeredMs) return
-    const { registry, isShared, tokenFloor } = this.layout
-    await this.send(registry, ['ZADD', registry, String(clock.now()), queue])
-    // Tokens may have been raised before the queue was known.
-    const floor = isShared ? null : await this.send(registry, ['ZSCORE', tokenFloor, ''])
+    const { registry, tokenFloor } = this.layout
+    const at = clock.monotonicMs()
+    const known = this.#registered.get(queue)
+    // Another primary need not have received the name. '': none answers, and the queue may be on one that does.
+    const primary = this.connections.primaryOf(registry) || known?.primary
+    if (known !== undefined && known.primary === primary && at - known.at < registeredMs) return
+    const names = [registry, tokenFloor, String(clock.now()), queue]
+    const floor = await this.send(registry, ['EVAL', registering, '2', ...names])
     if (floor !== null) await this.run('tokens', queue, [String(floor)])
-    this.#registered.set(queue, clock.monotonicMs())
+    this.#registered.set(queue, { at, primary: primary ?? '' })
   }
 
   /** Queues that are used for the first time from now on begin above this token. */

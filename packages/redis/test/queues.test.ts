@@ -2,7 +2,7 @@ import type { Ask, Driver } from '@sluice/core/driver'
 import { never } from '@sluice/core/driver'
 import { needs } from '@sluice/needs'
 import { hasRedis, type RedisProcess, startRedis } from '@sluice/test-redis'
-import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { redisDriver } from '../src/index.ts'
 
 const options = { dedupe: 'client-go', failuresExpireMs: never } as const
@@ -35,6 +35,35 @@ describe.skipIf(!needs('redis-server', hasRedis))('the queues of a store', () =>
     const others = await open()
     expect(await others.queues?.()).toEqual(['kept'])
     expect(await server.command('ZRANGE', registry, 0, -1)).toEqual(['kept', 'empty, new'])
+  })
+
+  test('are listed by a server that has lost everything, once a process uses them again', async () => {
+    const forgetful = await startRedis()
+    onTestFinished(() => forgetful.dispose())
+    const driver = redisDriver({ url: forgetful.url })
+    await driver.open({})
+    onTestFinished(() => driver.close())
+    await driver.add('q', [ask], options)
+    await forgetful.kill()
+    await forgetful.start()
+    await vi.waitFor(async () => await driver.add('q', [ask], options), { timeout: 20_000 })
+    expect(await driver.queues?.()).toEqual(['q'])
+  })
+
+  test('get workers of another process also while the memory is full', async () => {
+    const first = await open()
+    await first.add('q', [ask], options)
+    await server.command('CONFIG', 'SET', 'maxmemory', 1)
+    onTestFinished(async () => {
+      await server.command('CONFIG', 'SET', 'maxmemory', 0)
+    })
+    await expect(first.add('q', [{ ...ask, key: 'b' }], options)).rejects.toThrow('OOM')
+    const other = await open()
+    const claims = { limit: 1, holder: 'h', claimId: 'c', leaseMs: 60_000 }
+    const tick = { holder: 'h', limit: 1, failuresExpireMs: never }
+    await other.tick('q', tick)
+    await other.tick('without keys', tick)
+    expect((await other.claim('q', claims)).claims).toHaveLength(1)
   })
 
   test('are listed also if one had more workers in a day than a reply has values', async () => {
