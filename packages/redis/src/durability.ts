@@ -46,8 +46,19 @@ async function readSetting(connections: Connections, name: string) {
   }
 }
 
-/** Refuses to wait for replicas that are not there. */
-export function checkReplicas(connections: Connections, wanted: number): void {
+/** Refuses to wait for replicas that are not there, or cannot be waited for. */
+export async function checkReplicas(connections: Connections, wanted: number): Promise<void> {
+  if (wanted === 0) return
+  try {
+    await connections.sendToAll(['WAIT', '0', '0'])
+  } catch (error) {
+    if (!(error instanceof ReplyError && error.isWithheld)) throw error
+    throw new SluiceError(
+      'ERR_STORE',
+      `no write can be confirmed by replicas, which durability.replicas asks for: ${error.message}; grant the user WAIT, or open the store without durability.replicas`,
+      { cause: error },
+    )
+  }
   if (connections.replicas >= wanted) return
   throw new SluiceError(
     'ERR_STORE',

@@ -31,6 +31,7 @@ import {
   type WorkerRow,
 } from '@sluice/core/driver'
 import { checkServer } from './connection/check-server.ts'
+import { storeError } from './connection/errors.ts'
 import { openConnections } from './connection/open-connections.ts'
 import { checkDisk, checkReplicas } from './durability.ts'
 import { JournalKeeper } from './journal-keeper.ts'
@@ -120,10 +121,10 @@ class RedisDriver implements Driver {
     try {
       await checkServer(connections, { prefix, acceptsEviction })
       if (disk && diskChecked !== 'by-me') await checkDisk(connections)
-      checkReplicas(connections, replicas)
+      await checkReplicas(connections, replicas)
     } catch (error) {
       await connections.close()
-      throw error
+      throw storeError(error)
     }
     const layout = new Layout({ prefix, oneSlot, isCluster })
     const time = new StoreTime(clock, () => environment.clock.monotonicMs())

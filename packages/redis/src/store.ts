@@ -1,6 +1,12 @@
 import { type ErrorCode, SluiceError } from '@sluice/core'
 import type { Environment } from '@sluice/core/driver'
-import { type Command, type Connections, type Reply, ReplyError } from './connection/connections.ts'
+import {
+  type Barrier,
+  type Command,
+  type Connections,
+  type Reply,
+  ReplyError,
+} from './connection/connections.ts'
 import { storeError } from './connection/errors.ts'
 import { number } from './rows/columns.ts'
 import type { Layout } from './rows/layout.ts'
@@ -154,7 +160,7 @@ export class Store {
       const reply = await this.#run(name, queue, args)
       if (hasWritten?.(reply) === false) return reply
       try {
-        await barrier.confirmed(replicas, Math.min(confirmMs, this.#confirmMs))
+        await this.#confirm(barrier, replicas, Math.min(confirmMs, this.#confirmMs))
       } catch (error) {
         // If undoing fails as well, the outcome stays unknown.
         throw (await undo?.(reply).catch(() => undefined)) ?? error
@@ -162,6 +168,16 @@ export class Store {
       return reply
     } catch (error) {
       throw storeError(error)
+    }
+  }
+
+  async #confirm(barrier: Barrier, replicas: number, withinMs: number): Promise<void> {
+    try {
+      await barrier.confirmed(replicas, withinMs)
+    } catch (error) {
+      // Where WAIT is withheld, no write can be confirmed; then only `durability` insists on it.
+      const { cause } = error as Error
+      if (this.#replicas > 0 || !(cause instanceof ReplyError && cause.isWithheld)) throw error
     }
   }
 
@@ -252,7 +268,7 @@ export class Store {
     try {
       const barrier = replicas === 0 ? undefined : await this.connections.barrier(registry)
       await this.connections.send(registry, ['ZADD', tokenFloor, 'GT', token, ''])
-      await barrier?.confirmed(replicas, this.#confirmMs)
+      if (barrier !== undefined) await this.#confirm(barrier, replicas, this.#confirmMs)
     } catch (error) {
       throw storeError(error)
     }

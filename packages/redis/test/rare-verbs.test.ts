@@ -33,7 +33,7 @@ const verbs: Readonly<Record<string, (driver: Driver) => unknown>> = {
   raiseTokens: ({ transfer }) => transfer?.raiseTokens(5),
 }
 
-describe.skipIf(!needs('redis-server', hasRedis))('while the replica does not answer', () => {
+describe.skipIf(!needs('redis-server', hasRedis))('verbs that wait for replicas', () => {
   let servers: ReplicatedRedis
 
   beforeAll(async () => {
@@ -42,16 +42,41 @@ describe.skipIf(!needs('redis-server', hasRedis))('while the replica does not an
 
   afterAll(() => servers.dispose())
 
-  test.for(Object.entries(verbs))('the outcome of %s is unknown', async ([, act]) => {
-    const driver = redisDriver({ url: servers.url, timeoutMs: 300 })
+  test.for(Object.entries(verbs))(
+    'the outcome of %s is unknown while the replica does not answer',
+    async ([, act]) => {
+      const driver = redisDriver({ url: servers.url, timeoutMs: 300 })
+      await driver.open({})
+      onTestFinished(() => driver.close())
+      const [replica] = servers.replicas
+      replica?.pause()
+      try {
+        await assert.rejects(async () => await act(driver), { code: 'ERR_UNKNOWN_OUTCOME' })
+      } finally {
+        replica?.resume()
+      }
+    },
+  )
+  async function userWithoutWait(): Promise<string> {
+    const rules = ['on', '>pw', '~*', '&*', '+@all', '-wait']
+    await servers.primary.command('ACL', 'SETUSER', 'app', ...rules)
+    return servers.url.replace('//', '//app:pw@')
+  }
+
+  test.for(Object.entries(verbs))('%s waits for none where WAIT is withheld', async ([, act]) => {
+    const driver = redisDriver({ url: await userWithoutWait() })
     await driver.open({})
     onTestFinished(() => driver.close())
-    const [replica] = servers.replicas
-    replica?.pause()
-    try {
-      await assert.rejects(async () => await act(driver), { code: 'ERR_UNKNOWN_OUTCOME' })
-    } finally {
-      replica?.resume()
-    }
+    await act(driver)
+  })
+
+  test('durability.replicas is refused where WAIT is withheld', async () => {
+    const url = await userWithoutWait()
+    const driver = redisDriver({ url, durability: { replicas: 1 } })
+    await assert.rejects(async () => await driver.open({}), {
+      code: 'ERR_STORE',
+      retryable: false,
+      message: /durability\.replicas asks for: NOPERM .*; grant the user WAIT/,
+    })
   })
 })

@@ -88,14 +88,12 @@ export class Server {
   async countReplicas(): Promise<void> {
     try {
       const [count, info] = await Promise.all([
-        this.send(['WAIT', '0', '0']),
+        this.send(['WAIT', '0', '0']).catch(unlessWithheld),
         this.send(['INFO', 'replication']).catch(unlessWithheld),
       ])
       this.#noteReplicas(replicationOf(info)?.connected ?? Number(count))
     } catch (error) {
       if (!(error instanceof ReplyError)) throw error
-      // It cannot be sent, so that nothing can be confirmed.
-      if (error.isWithheld) return
       throw new ReplyError(`READONLY the server is a replica: ${error.message}`, { cause: error })
     }
   }
