@@ -53,7 +53,7 @@ export async function doctor(options: RedisOptions): Promise<readonly Finding[]>
     return [
       serverFinding(infos),
       memoryFinding(infos),
-      await diskFinding(connections),
+      await diskFinding(connections, infos),
       await replicaFinding(connections),
       await scriptFinding(connections),
       await clockFinding(connections, () => environment.clock.now()),
@@ -134,34 +134,47 @@ function memoryFinding(infos: readonly Info[]): Finding {
   return { check, level: 'ok', summary: 'a full server refuses adds and deletes nothing', facts }
 }
 
-async function diskFinding(connections: Connections): Promise<Finding> {
+async function diskFinding(connections: Connections, infos: readonly Info[]): Promise<Finding> {
   const check = 'disk'
-  const [appendOnly, sync, onRewrite] = await Promise.all(
-    ['appendonly', 'appendfsync', 'no-appendfsync-on-rewrite'].map(
-      async (name) => (await settingOf(connections, name))[0],
-    ),
+  const names = ['appendonly', 'appendfsync', 'no-appendfsync-on-rewrite']
+  const [logs = [], syncs = [], pauses = []] = await Promise.all(
+    names.map(async (name) => [...new Set(await settingOf(connections, name))]),
   )
-  if (appendOnly === undefined) {
+  const failed = ['aof_last_write_status', 'rdb_last_bgsave_status'].filter((field) =>
+    infos.some((info) => info.get(field) === 'err'),
+  )
+  const facts = {
+    appendonly: logs.join(', '),
+    appendfsync: syncs.join(', '),
+    noSyncOnRewrite: pauses.join(', '),
+  }
+  if (failed.length > 0) {
+    const summary = `the server could not write to its disk (${failed.join(', ')}) and refuses changes until it can: look at its log`
+    return { check, level: 'failure', summary, facts }
+  }
+  if (logs.length === 0) {
     return unreadable(check, 'CONFIG is withheld: check appendonly and appendfsync yourself')
   }
-  const facts = {
-    appendonly: appendOnly,
-    appendfsync: sync ?? '',
-    noSyncOnRewrite: onRewrite ?? '',
+  const warning = (summary: string): Finding => ({ check, level: 'warning', summary, facts })
+  if (logs.some((log) => log !== 'yes')) {
+    return warning(
+      'the server keeps no log of writes: a restart loses what came after its last snapshot; set appendonly yes',
+    )
   }
-  if (appendOnly !== 'yes') {
-    const summary =
-      'the server keeps no log of writes: a restart loses what came after its last snapshot; set appendonly yes'
-    return { check, level: 'warning', summary, facts }
+  if (syncs.includes('no')) {
+    return warning(
+      'a power cut can lose the last half minute of writes (appendfsync no); set appendfsync everysec, or always',
+    )
   }
-  if (sync === 'always' && onRewrite !== 'yes') {
-    return { check, level: 'ok', summary: 'every write is on the disk before the reply', facts }
+  if (pauses.includes('yes')) {
+    return warning(
+      'writes are not synced while the log is rewritten or a snapshot is saved; set no-appendfsync-on-rewrite no',
+    )
   }
-  const summary =
-    sync === 'always'
-      ? 'writes are not synced while the log is rewritten; set no-appendfsync-on-rewrite no'
-      : `a power cut can lose the last second of writes (appendfsync ${sync}); processes that live on repeat theirs`
-  return { check, level: sync === 'always' ? 'warning' : 'ok', summary, facts }
+  const summary = syncs.every((sync) => sync === 'always')
+    ? 'every write is on the disk before the reply'
+    : 'a power cut can lose the last second of writes (appendfsync everysec); processes that live on repeat theirs'
+  return { check, level: 'ok', summary, facts }
 }
 
 async function replicaFinding(connections: Connections): Promise<Finding> {

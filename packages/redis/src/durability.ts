@@ -10,8 +10,8 @@ export interface Durability {
    */
   readonly replicas?: number
   /**
-   * Whether the server must have every write on its disk before it replies: `appendonly yes` and
-   * `appendfsync always`, which opening checks. Default false.
+   * Whether the server must have every write on its disk before it replies: `appendonly yes`,
+   * `appendfsync always` and `no-appendfsync-on-rewrite no`, which opening checks. Default false.
    */
   readonly disk?: boolean
 }
@@ -21,6 +21,8 @@ export async function checkDisk(connections: Connections): Promise<void> {
   for (const [name, wanted] of [
     ['appendonly', 'yes'],
     ['appendfsync', 'always'],
+    // Otherwise nothing is synced while a child process rewrites the log or saves a snapshot.
+    ['no-appendfsync-on-rewrite', 'no'],
   ] as const) {
     for (const reply of await readSetting(connections, name)) {
       const value = (reply as readonly string[])[1]
@@ -40,7 +42,7 @@ async function readSetting(connections: Connections, name: string) {
     if (!(error instanceof ReplyError)) throw error
     throw new SluiceError(
       'ERR_STORE',
-      `cannot read ${name} of the server, which durability.disk depends on: ${error.message}; check that appendonly is yes and appendfsync is always, then set diskChecked: 'by-me'`,
+      `cannot read ${name} of the server, which durability.disk depends on: ${error.message}; check that appendonly is yes, appendfsync is always and no-appendfsync-on-rewrite is no, then set diskChecked: 'by-me'`,
       { cause: error },
     )
   }

@@ -32,8 +32,8 @@ export interface RedisOptions extends ConnectionOptions {
   /** The failures that an acknowledged write has survived. Default: as your server is set. */
   readonly durability?: Durability | undefined
   /**
-   * `'by-me'`: do not check `appendonly` and `appendfsync` when `durability.disk` is set, because the
-   * user may not read them.
+   * `'by-me'`: do not check `appendonly`, `appendfsync` and `no-appendfsync-on-rewrite` when
+   * `durability.disk` is set, because the user may not read them.
    */
   readonly diskChecked?: 'by-me' | undefined
   /** Called after a failover, with how many adds and finishes of this process were repeated. */

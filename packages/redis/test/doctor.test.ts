@@ -1,6 +1,8 @@
+import { mkdirSync, rmdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { needs } from '@sluice/needs'
-import { hasRedis, onDisk, type RedisProcess, startRedis } from '@sluice/test-redis'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { hasRedis, onDisk, type RedisProcess, startCluster, startRedis } from '@sluice/test-redis'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { doctor, type Finding, redisDriver } from '../src/index.ts'
 
 describe.skipIf(!needs('redis-server', hasRedis))('doctor', () => {
@@ -38,6 +40,63 @@ describe.skipIf(!needs('redis-server', hasRedis))('doctor', () => {
     const found = await doctor({ url: server.url })
     expect(levels(found)).toMatchObject({ memory: 'failure', disk: 'warning' })
     expect(found.find(({ check }) => check === 'memory')?.summary).toContain('noeviction')
+  })
+
+  /** Changes a setting of the server until the end of the test. */
+  async function set(name: string, value: string): Promise<void> {
+    const [, before] = (await server.command('CONFIG', 'GET', name)) as readonly string[]
+    await server.command('CONFIG', 'SET', name, value)
+    onTestFinished(async () => {
+      await server.command('CONFIG', 'SET', name, before ?? '')
+    })
+  }
+
+  test('a log that is not synced, or not always, is a warning', async () => {
+    await set('appendfsync', 'everysec')
+    const [, , disk] = await doctor({ url: server.url })
+    expect(disk).toMatchObject({ check: 'disk', level: 'ok' })
+    await set('no-appendfsync-on-rewrite', 'yes')
+    const [, , paused] = await doctor({ url: server.url })
+    expect(paused).toMatchObject({ level: 'warning', facts: { noSyncOnRewrite: 'yes' } })
+    await set('appendfsync', 'no')
+    const [, , never] = await doctor({ url: server.url })
+    expect(never).toMatchObject({ level: 'warning', facts: { appendfsync: 'no' } })
+    expect(never?.summary).toContain('half minute')
+  })
+
+  test('durability.disk is refused if the log is not synced while it is rewritten', async () => {
+    const open = async (): Promise<void> => {
+      const driver = redisDriver({ url: server.url, durability: { disk: true } })
+      await driver.open({})
+      await driver.close()
+    }
+    await open()
+    await set('no-appendfsync-on-rewrite', 'yes')
+    await expect(open()).rejects.toThrow(/no-appendfsync-on-rewrite is yes, not no/)
+  })
+
+  test('a server that could not save is a failure', async () => {
+    const snapshot = join(server.folder, 'dump.rdb')
+    mkdirSync(snapshot)
+    onTestFinished(async () => {
+      rmdirSync(snapshot)
+      await server.command('SAVE')
+    })
+    await server.command('BGSAVE')
+    await vi.waitFor(async () => expect(await server.info('rdb_last_bgsave_status')).toBe('err'))
+    const found = await doctor({ url: server.url })
+    expect(found.find(({ check }) => check === 'disk')).toMatchObject({
+      level: 'failure',
+      summary: expect.stringContaining('rdb_last_bgsave_status'),
+    })
+  })
+
+  test('one primary of a cluster without a log is a warning', async () => {
+    const cluster = await startCluster({ replicas: 0, settings: onDisk })
+    onTestFinished(() => cluster.dispose())
+    await cluster.nodes.at(-1)?.process.command('CONFIG', 'SET', 'appendonly', 'no')
+    const [, , disk] = await doctor({ url: `redis-cluster://127.0.0.1:${cluster.nodes[0]?.port}` })
+    expect(disk).toMatchObject({ check: 'disk', level: 'warning' })
   })
 
   test('what the user may not read is a warning that says so', async () => {
