@@ -12,6 +12,9 @@ import {
 import { OpenLink, type Resolve } from './open-link.ts'
 import { Subscriptions } from './subscriptions.ts'
 
+/** How long replicas have to report, if they cannot be counted in any other way, in milliseconds. */
+const countMs = 300
+
 /** One primary: its connections for commands, for barriers, and for messages. */
 export class Server {
   /** Changes with every process that takes its place; see `Connections.primaryOf`. */
@@ -87,11 +90,15 @@ export class Server {
   /** Counts the replicas, before anything is asked of them. */
   async countReplicas(): Promise<void> {
     try {
-      const [count, info] = await Promise.all([
+      const [, info] = await Promise.all([
         this.send(['WAIT', '0', '0']).catch(unlessWithheld),
         this.send(['INFO', 'replication']).catch(unlessWithheld),
       ])
-      this.#noteReplicas(replicationOf(info)?.connected ?? Number(count))
+      // At once, WAIT counts only those that already have what any client has just written.
+      const connected =
+        replicationOf(info)?.connected ??
+        (await this.send(['WAIT', '100', String(countMs)]).catch(unlessWithheld))
+      this.#noteReplicas(Number(connected))
     } catch (error) {
       if (!(error instanceof ReplyError)) throw error
       throw new ReplyError(`READONLY the server is a replica: ${error.message}`, { cause: error })

@@ -10,7 +10,7 @@ import {
   startReplicated,
   startSentinel,
 } from '@sluice/test-redis'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { ConnectionError, type Connections, ReplyError } from '../../src/connection/connections.ts'
 import { libraries, open, refusal } from './support.ts'
 
@@ -187,6 +187,24 @@ describe.skipIf(!needs('redis-server', hasRedis))('connections', () => {
         } finally {
           replica?.resume()
         }
+      })
+
+      test('replicas are counted also while others write and INFO is withheld', async () => {
+        const rules = ['on', '>pw', '~*', '&*', '+@all', '-info']
+        await servers.primary.command('ACL', 'SETUSER', 'counter', ...rules)
+        const url = servers.primary.url.replace('//', '//counter:pw@')
+        let isWriting = true
+        const writing = (async () => {
+          while (isWriting) await servers.primary.command('SET', 'busy', 1)
+        })()
+        onTestFinished(async () => {
+          isWriting = false
+          await writing
+        })
+        await vi.waitFor(
+          async () => assert.equal((await open({ url, library })).replicas, 1),
+          10_000,
+        )
       })
 
       test('a user that may not read the run id gets barriers that hold, and every connection is a change', async () => {
