@@ -196,6 +196,9 @@ async function replicaFinding(connections: Connections): Promise<Finding> {
 async function scriptFinding(connections: Connections): Promise<Finding> {
   const check = 'scripts'
   const replies = await readable(connections, ['SLOWLOG', 'GET', '128'])
+  if (replies.length === 0) {
+    return unreadable(check, 'SLOWLOG is withheld: look for slow scripts yourself')
+  }
   const slow = replies.flatMap((reply) =>
     (reply as readonly (readonly Reply[])[]).filter(([, , micros, args]) => {
       const [command] = args as readonly string[]
