@@ -1,4 +1,5 @@
-import type { Connections } from './connection/connections.ts'
+import { type Connections, ReplyError } from './connection/connections.ts'
+import { storeError } from './connection/errors.ts'
 import type { Layout } from './rows/layout.ts'
 import type { Store } from './store.ts'
 
@@ -36,11 +37,17 @@ export class Watch {
     await this.#subscribe(this.#layout.of(queue).channel)
   }
 
-  /** From now on `onWake` is called. Returns a function that ends that. */
+  /**
+   * From now on `onWake` is called. Returns a function that ends that. Rejects if the user may not
+   * subscribe: then this process still notices its own changes, and finds those of others when it polls.
+   */
   async watch(onWake: OnWake): Promise<Unsubscribe> {
     const each: OnWake = (queue) => onWake(queue)
     this.#watchers.add(each)
-    if (!this.#connections.isCluster) await this.#subscribe(this.#layout.of('').channel)
+    if (!this.#connections.isCluster) {
+      const error = await this.#subscribe(this.#layout.of('').channel)
+      if (error instanceof ReplyError && error.isWithheld) throw storeError(error)
+    }
     return async () => {
       this.#watchers.delete(each)
       if (this.#watchers.size === 0) await this.stop()
@@ -57,7 +64,8 @@ export class Watch {
     }
   }
 
-  async #subscribe(channel: string): Promise<void> {
+  /** Returns the error if it fails. */
+  async #subscribe(channel: string): Promise<unknown> {
     const known = this.#subscriptions.get(channel)
     let isFirst = true
     const subscription =
@@ -72,9 +80,11 @@ export class Watch {
     try {
       await subscription
       isFirst = false
-    } catch {
+      return undefined
+    } catch (error) {
       // The next claim or tick of the queue subscribes again; until then, queues poll.
       this.#subscriptions.delete(channel)
+      return error
     }
   }
 

@@ -4,7 +4,8 @@ import { needs } from '@sluice/needs'
 import { hasRedis, type RedisProcess, startCluster, startRedis } from '@sluice/test-redis'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { checkServer } from '../../src/connection/check-server.ts'
-import { open, refusal } from './support.ts'
+import { redisDriver } from '../../src/index.ts'
+import { libraries, open, refusal } from './support.ts'
 
 describe.skipIf(!needs('redis-server', hasRedis))('the check of a server', () => {
   let server: RedisProcess
@@ -83,6 +84,16 @@ describe.skipIf(!needs('redis-server', hasRedis))('the check of a server', () =>
   test('channels that the user lacks are named', async () => {
     const url = await user('~sluice:*', 'resetchannels', '+@all', '-@admin', '-@dangerous')
     assert.match(await problem(url), /may not use PUBLISH; .*&sluice:\*/)
+  })
+
+  test.each(libraries)('%s: a watch without the right to subscribe says so', async (library) => {
+    const driver = redisDriver({
+      url: await user('~sluice:*', '&sluice:*', '+@all', '-subscribe'),
+      library,
+    })
+    await driver.open({})
+    onTestFinished(() => driver.close())
+    await expect(driver.watch?.(() => {})).rejects.toThrow(/NOPERM .*subscribe.*grant it/)
   })
 
   test('keys that the user lacks are named', async () => {
