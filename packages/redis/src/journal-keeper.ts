@@ -35,6 +35,7 @@ export class JournalKeeper {
   readonly #unwatch: () => void
   #timer: Timer | undefined
   #round: Promise<void> | undefined
+  #isClosing = false
 
   constructor(store: Store, environment: Environment, onReplay: (replayed: Replayed) => void) {
     this.#store = store
@@ -111,8 +112,12 @@ export class JournalKeeper {
     this.#journals.get(queue)?.strike(keys, lastSeq)
   }
 
-  /** Waits until replicas have everything, at most `graceMs`, and stops. */
+  /**
+   * Waits until the replicas that are connected have everything, at most `graceMs`, and stops. One that is
+   * missing does not come back in time.
+   */
   async close(graceMs: number): Promise<void> {
+    this.#isClosing = true
     const { clock } = this.#environment
     const endAt = clock.monotonicMs() + graceMs
     while (this.#waitsForReplicas() && clock.monotonicMs() < endAt) {
@@ -135,7 +140,8 @@ export class JournalKeeper {
     const slots = [...this.#journals.keys()].map((queue) => layout.of(queue).slot)
     const prompts = slots.map(async (slot) => {
       const barrier = await connections.barrier(slot)
-      await barrier.confirmed(connections.replicasOf(slot), withinMs)
+      const { connected } = await connections.progress(slot)
+      await barrier.confirmed(Math.min(connected, connections.replicasOf(slot)), withinMs)
     })
     // Whether they have everything is what the looks tell.
     await Promise.allSettled(prompts)
@@ -220,10 +226,11 @@ export class JournalKeeper {
         try {
           const progress = await connections.progress(slot)
           if (progress.primary !== primary) return
-          const replicas = connections.replicasOf(slot)
+          const expected = connections.replicasOf(slot)
+          const replicas = this.#isClosing ? Math.min(progress.connected, expected) : expected
           for (const [index, journal] of journals.entries()) {
             // A primary that answers has what it answered a while before on its disk.
-            if (replicas === 0) journal.expired(primary, at - replayMs)
+            if (expected === 0) journal.expired(primary, at - replayMs)
             else if (progress.following >= replicas) journal.confirmed(primary, journal.asked)
             journal.asked = asked[index] ?? 0
           }

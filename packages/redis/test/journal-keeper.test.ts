@@ -117,6 +117,17 @@ describe.skipIf(!needs('redis-server', hasRedis))('replicas that come and go', (
     await keeper.look()
   })
 
+  test('the end of a process does not wait for a replica that is missing', async () => {
+    const { keeper, connections, addKeys } = await open()
+    await addKeys('before', 10)
+    await stopReplica()
+    await expect.poll(() => primary.info('connected_slaves'), { timeout: 30_000 }).toBe('0')
+    await addKeys('late', 10)
+    assert.equal(connections.replicas, 1)
+    // No time passes meanwhile, so that a wait would not end.
+    await keeper.close(minute)
+  })
+
   test('nothing expires while the primary does not answer', async () => {
     const { store, keeper, clock, replayed, addKeys } = await open()
     await stopReplica()

@@ -30,6 +30,8 @@ export interface Progress {
    * was called the last time; 0 if that cannot be said.
    */
   readonly following: number
+  /** How many replicas are connected, and can follow; Infinity where that may not be read. */
+  readonly connected: number
 }
 
 /** The listener of a subscription. */

@@ -74,7 +74,7 @@ export function storeError(error: unknown): SluiceError {
     return new SluiceError(code, message, { cause: error, retryable })
   }
   if (error instanceof ConnectionError && error.wasSent) {
-    const message = `no answer of Redis arrived, so that the outcome is unknown: ${error.message}`
+    const message = `the outcome of a call to Redis is unknown: ${error.message}`
     return new SluiceError('ERR_UNKNOWN_OUTCOME', message, { cause: error })
   }
   const text = error instanceof Error ? error.message : String(error)

@@ -110,14 +110,14 @@ export class Server {
     await this.connect()
     const primary = this.id
     try {
-      const { following, connected, history, offset } = await this.barrier.look()
+      const { following, counted, history, offset, connected } = await this.barrier.look()
       if (this.id !== primary) throw new ConnectionError('the primary has changed', false)
-      this.#noteReplicas(connected)
+      this.#noteReplicas(counted)
       const before = this.#seen
       this.#seen = { primary, history, offset }
-      if (before?.primary !== primary) return { primary, following: 0 }
+      if (before?.primary !== primary) return { primary, following: 0, connected }
       if (history === '' || before.history === history) {
-        return { primary, following: following(before.offset) }
+        return { primary, following: following(before.offset), connected }
       }
     } catch (error) {
       if (!(error instanceof ReplyError) || !error.message.includes('replica instances'))

@@ -80,7 +80,8 @@ export class BarrierLine {
     if (read !== undefined) return read
     // Where nothing can be confirmed, no replica is waited for.
     const following = isSame ? Number(count) : 0
-    return { connected: Number(count), history: '', following: () => following, offset: 0 }
+    const counted = Number(count)
+    return { counted, connected: Infinity, history: '', following: () => following, offset: 0 }
   }
 
   openNow(): void {

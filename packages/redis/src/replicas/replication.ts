@@ -2,7 +2,9 @@ import { type Reply, ReplyError } from '../connection/connections.ts'
 
 /** The replicas of a server, as it reports them. */
 export interface Replication {
-  /** How many are connected. */
+  /** How many there are, at least. */
+  readonly counted: number
+  /** How many are connected; Infinity where that may not be read. */
   readonly connected: number
   /** Another one after the server was promoted; '' if it never was, or where that may not be read. */
   readonly history: string
@@ -24,8 +26,10 @@ export function replicationOf(info: Reply): Replication | undefined {
   const replicas = [...fields].filter(([name]) => /^slave\d+$/.test(name)).map(([, text]) => text)
   // A primary that gets its first replica takes another id as well, but has no second one.
   const isPromoted = /[1-9a-f]/.test(fields.get('master_replid2') ?? '')
+  const connected = Number(fields.get('connected_slaves') ?? 0)
   return {
-    connected: Number(fields.get('connected_slaves') ?? 0),
+    counted: connected,
+    connected,
     history: isPromoted ? (fields.get('master_replid') ?? '') : '',
     offset: Number(offset),
     following: (wanted) =>
