@@ -255,4 +255,32 @@ export const foundByTestsOfPostgres: readonly FoundByTest[] = [
       title: 'a program that does nothing else gets the findings of doctor',
     },
   },
+  {
+    name: 'the functions of a schema that was renamed still use the schema of the old name',
+    edits: [
+      {
+        file: 'packages/postgres/src/schema/schema-state.ts',
+        find: ' || this.#elsewhere.has(name)',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/schema/migrate.test.ts',
+      title: 'a schema that was renamed gets functions that use it',
+    },
+  },
+  {
+    name: 'the SQL functions of a schema that was renamed still use the schema of the old name',
+    edits: [
+      {
+        file: 'packages/postgres/src/schema/public-functions.ts',
+        find: '(mark?.[2] !== one.hash || !isHere)',
+        replace: 'mark?.[2] !== one.hash',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/schema/migrate.test.ts',
+      title: 'a schema that was renamed gets functions that use it',
+    },
+  },
 ]

@@ -95,7 +95,7 @@ async function schemaFinding(connections: Connections, schema: string): Promise<
     }
     if (version < schemaVersion) return { check, level: 'failure', summary: versions, facts }
     if (missing > 0) {
-      const summary = `${missing} functions that this program calls are missing; run \`sluice migrate\``
+      const summary = `${missing} functions that this program calls are missing, or were made for a schema of another name; run \`sluice migrate\``
       return { check, level: 'failure', summary, facts }
     }
     if (version > schemaVersion) return { check, level: 'warning', summary: versions, facts }

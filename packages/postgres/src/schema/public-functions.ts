@@ -2,7 +2,7 @@ import type { Connection } from '../connection/connection.ts'
 import { flag, text } from '../rows/columns.ts'
 import { publicFunctions } from '../statements.generated.ts'
 import type { PublicFunction } from './migration.ts'
-import { inSchema } from './schema-name.ts'
+import { inSchema, quoteIdentifier } from './schema-name.ts'
 
 /** The functions that may only add keys. */
 const addingNames: readonly string[] = ['add', 'add_after', 'add_many']
@@ -49,33 +49,40 @@ comment on function ${signature} is '${one.summary} (Sluice SQL ${one.interface}
   return inSchema(text, schema)
 }
 
-/** One statement: the public functions that are installed, and whether this role may replace them. */
+/**
+ * One statement: the public functions that are installed, whether this role may replace them, and
+ * whether they name this schema, which they do not after it was renamed.
+ */
 const installedText = `select p.proname as name,
     pg_catalog.pg_has_role(p.proowner, 'usage') as is_mine,
+    pg_catalog.strpos(p.prosrc, $3::text) > 0 as is_here,
     pg_catalog.obj_description(p.oid, 'pg_proc') as comment
   from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid = p.pronamespace
   where n.nspname = $1::text and p.proname = any ($2::text[])`
 
 /**
- * The public functions to install: those that are missing, and those with another text, unless the
- * one that is installed has a newer interface or another owner.
+ * The public functions to install: those that are missing, and those with another text or for another
+ * schema, unless the one that is installed has a newer interface or another owner.
  */
 export async function outdatedPublicFunctions(
   connection: Connection,
   schema: string,
 ): Promise<readonly PublicFunction[]> {
   const names = `{${publicFunctions.map(({ name }) => name).join(',')}}`
-  const rows = await connection.query({ name: '', text: installedText }, [schema, names])
+  const here = `${quoteIdentifier(schema)}.`
+  const rows = await connection.query({ name: '', text: installedText }, [schema, names, here])
   return publicFunctions.filter((one) => {
     const marks = rows
       .filter((row) => row['name'] === one.name)
       .map((row) => ({
         isMine: flag(row['is_mine']),
+        isHere: flag(row['is_here']),
         mark: markPattern.exec(text(row['comment']) ?? ''),
       }))
       .filter(({ mark }) => mark !== null)
     return marks.every(
-      ({ isMine, mark }) => isMine && Number(mark?.[1]) <= one.interface && mark?.[2] !== one.hash,
+      ({ isMine, isHere, mark }) =>
+        isMine && Number(mark?.[1]) <= one.interface && (mark?.[2] !== one.hash || !isHere),
     )
   })
 }

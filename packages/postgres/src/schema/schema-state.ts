@@ -4,7 +4,7 @@ import { flag, number, text } from '../rows/columns.ts'
 import { migrations, sqlFunctions } from '../statements.generated.ts'
 import type { Migration, SqlFunction } from './migration.ts'
 import { calledByPublicFunctions } from './public-functions.ts'
-import { inSchema } from './schema-name.ts'
+import { inSchema, quoteIdentifier } from './schema-name.ts'
 
 /** The newest version of the tables that this package knows. */
 export const schemaVersion: number = migrations.at(-1)?.version ?? 0
@@ -26,6 +26,8 @@ export class SchemaState {
   readonly mayCreate: boolean
   readonly #applied: readonly Applied[]
   readonly #functions: ReadonlySet<string>
+  /** Those that name another schema, as all do after this one was renamed. */
+  readonly #elsewhere: ReadonlySet<string>
 
   private constructor(schema: string, found: Found | undefined, applied: readonly Applied[]) {
     this.schema = schema
@@ -33,6 +35,7 @@ export class SchemaState {
     this.mayCreate = found?.mayCreate ?? false
     this.#applied = applied
     this.#functions = new Set(found?.functions)
+    this.#elsewhere = new Set(found?.elsewhere)
   }
 
   static async read(connection: Connection, schema: string): Promise<SchemaState> {
@@ -57,7 +60,9 @@ export class SchemaState {
   }
 
   get missingFunctions(): readonly SqlFunction[] {
-    return sqlFunctions.filter(({ name }) => !this.#functions.has(name))
+    return sqlFunctions.filter(
+      ({ name }) => !this.#functions.has(name) || this.#elsewhere.has(name),
+    )
   }
 
   /**
@@ -100,10 +105,13 @@ export class SchemaState {
         `the schema ${name} has no tables of Sluice; run \`sluice migrate\`, apply the SQL of migrationSql(), or open with migrate: 'apply'`,
       )
     }
+    const missing = this.missingFunctions
     const lacks =
       this.missingMigrations.length > 0
         ? `is at version ${version}, and this program wants version ${schemaVersion}`
-        : `lacks functions that this program calls: ${this.missingFunctions.map((one) => one.name).join(', ')}`
+        : missing.every((one) => this.#elsewhere.has(one.name))
+          ? 'was renamed, and its functions still use the schema of the old name'
+          : `lacks functions that this program calls: ${missing.map((one) => one.name).join(', ')}`
     return new SluiceError(
       'ERR_SCHEMA_OLDER',
       `the schema ${name} ${lacks}; the owner of the schema has to run \`sluice migrate\`, or apply the SQL of migrationSql()`,
@@ -115,6 +123,7 @@ interface Found {
   readonly hasMigrations: boolean
   readonly mayCreate: boolean
   readonly functions: readonly string[]
+  readonly elsewhere: readonly string[]
 }
 
 /**
@@ -126,16 +135,23 @@ const findText = `select
       where c.relnamespace = n.oid and c.relname = 'migrations' and a.attname = 'breaking') as has_migrations,
     pg_catalog.has_schema_privilege(n.oid, 'create') as may_create,
     (select pg_catalog.string_agg(p.proname, ',') from pg_catalog.pg_proc p
-      where p.pronamespace = n.oid) as functions
+      where p.pronamespace = n.oid) as functions,
+    (select pg_catalog.string_agg(p.proname, ',') from pg_catalog.pg_proc p
+      where p.pronamespace = n.oid and p.proname ~ '_[0-9a-f]{8}$'
+        and p.prosrc ~ '"[.]' and pg_catalog.strpos(p.prosrc, $2::text) = 0) as elsewhere
   from pg_catalog.pg_namespace n where n.nspname = $1::text`
 
 async function find(connection: Connection, schema: string): Promise<Found | undefined> {
-  const [row] = await connection.query({ name: '', text: findText }, [schema])
+  const [row] = await connection.query({ name: '', text: findText }, [
+    schema,
+    `${quoteIdentifier(schema)}.`,
+  ])
   if (row === undefined) return undefined
   return {
     hasMigrations: flag(row['has_migrations']),
     mayCreate: flag(row['may_create']),
     functions: text(row['functions'])?.split(',') ?? [],
+    elsewhere: text(row['elsewhere'])?.split(',') ?? [],
   }
 }
 

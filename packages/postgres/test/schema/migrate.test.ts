@@ -4,6 +4,7 @@ import type pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import {
   doctor,
+  migrate,
   migrationSql,
   type PostgresOptions,
   postgresDriver,
@@ -55,6 +56,33 @@ test('migrate: verify refuses a schema that does not exist, or is older', async 
   await driver.open({})
   await driver.add('q', [one], options)
   await driver.close()
+})
+
+test('a schema that was renamed gets functions that use it, and not those of its old name', async () => {
+  const before = driverOn('name_before')
+  await before.open({})
+  await before.add('q', [one], options)
+  await before.close()
+  await sql(server.url, 'alter schema name_before rename to name_after')
+  // Without it the functions would work, on the keys of this one.
+  const other = driverOn('name_before')
+  await other.open({})
+  const verifying = expect(driverOn('name_after', { pool, migrate: 'verify' }).open({})).rejects
+  await verifying.toMatchObject({
+    code: 'ERR_SCHEMA_OLDER',
+    message: expect.stringContaining('was renamed'),
+  })
+  const finding = { check: 'schema', level: 'failure' }
+  expect(await doctor({ pool, schema: 'name_after' })).toMatchObject([finding])
+  const after = driverOn('name_after')
+  await after.open({})
+  await after.add('q', [{ ...one, key: 'b' }], options)
+  await sql(server.url, "select name_after.add('q', 'c')")
+  expect((await after.counts('q', { cap: 10 })).ready).toBe(3)
+  expect((await other.counts('q', { cap: 10 })).ready).toBe(0)
+  await expect(migrate({ pool, schema: 'name_after', migrate: 'verify' })).resolves.toBeDefined()
+  await after.close()
+  await other.close()
 })
 
 test('a newer schema is refused if it breaks this program, and only then', async () => {
