@@ -1696,7 +1696,7 @@ from sluice.keys k where k.token is not null and k.lease_until < sluice.present_
     where a.attrelid = s.relid and a.attname = 'lease_until') as lease_indexes,
   (select string_agg(t.relname, ', ' order by t.relname)
     from pg_catalog.pg_class t
-    where t.relnamespace = $1::text::regnamespace and t.relkind = 'r'
+    where t.relnamespace = quote_ident($1::text)::regnamespace and t.relkind = 'r'
       and pg_catalog.row_security_active(t.oid)) as secured_tables
 from pg_catalog.pg_stat_all_tables s where s.schemaname = $1::text and s.relname = 'keys'`,
   doctorWorkers: `select w.queue, w.holder, w.host, w.info from sluice.workers w

@@ -15,6 +15,6 @@ select s.n_live_tup::float8 as live, s.n_dead_tup::float8 as dead, s.n_tup_upd::
     where a.attrelid = s.relid and a.attname = 'lease_until') as lease_indexes,
   (select string_agg(t.relname, ', ' order by t.relname)
     from pg_catalog.pg_class t
-    where t.relnamespace = $1::text::regnamespace and t.relkind = 'r'
+    where t.relnamespace = quote_ident($1::text)::regnamespace and t.relkind = 'r'
       and pg_catalog.row_security_active(t.oid)) as secured_tables
 from pg_catalog.pg_stat_all_tables s where s.schemaname = $1::text and s.relname = 'keys'

@@ -2,11 +2,13 @@
 import type { WorkerInfo } from '@sluice/core'
 import type { Row } from '../connection/client-shapes.ts'
 import type { Connections } from '../connection/connection.ts'
+import type { ConnectionProbe } from '../connection/connection-probe.ts'
 import { Listener } from '../connection/listener.ts'
 import { type StatementName, statementsFor } from '../connection/statements.ts'
 import { targetOf } from '../connection/target.ts'
 import { checkOptions, type PostgresOptions, type Settings } from '../postgres-options.ts'
 import { instant, number, text } from '../rows/columns.ts'
+import { checkServer } from './check-server.ts'
 import { channelOf } from './schema-name.ts'
 import { SchemaState, schemaVersion } from './schema-state.ts'
 
@@ -58,11 +60,11 @@ type Ask = (name: StatementName, values?: readonly unknown[]) => Promise<readonl
 /** Checks the store that the options name. A schema that cannot be read is a finding too. */
 export async function doctor(options: PostgresOptions): Promise<readonly Finding[]> {
   const settings = checkOptions(options)
-  const { connections, makeListener } = await targetOf(settings)
+  const { connections, use, makeListener } = await targetOf(settings)
   const statements = statementsFor(settings.schema, channelOf(settings.schema))
   const ask: Ask = async (name, values = []) => await connections.run(statements[name], values)
   try {
-    const schema = await schemaFinding(connections, settings.schema)
+    const schema = await schemaFinding(connections, use.probe, settings.schema)
     if (schema.level === 'failure') return [schema]
     return [
       schema,
@@ -78,9 +80,14 @@ export async function doctor(options: PostgresOptions): Promise<readonly Finding
   }
 }
 
-async function schemaFinding(connections: Connections, schema: string): Promise<Finding> {
+async function schemaFinding(
+  connections: Connections,
+  probe: ConnectionProbe | undefined,
+  schema: string,
+): Promise<Finding> {
   const check = 'schema'
   try {
+    await checkServer(connections, probe)
     const { state, unused } = await connections.connected(async (connection) => {
       const found = await SchemaState.read(connection, schema)
       return { state: found, unused: (await found.unusedFunctions(connection)).length }

@@ -41,6 +41,22 @@ test('a schema that is not there is a failure', async () => {
   expect(await examined('nowhere')).toMatchObject({ schema: { level: 'failure' } })
 })
 
+test('a role that reads few digits of numbers, and a name that needs quotes, are no trouble', async () => {
+  const schema = 'Ein "Name"'
+  const driver = postgresDriver({ connectionString: server.url, schema })
+  await driver.open({})
+  await sql(
+    server.url,
+    "create role coarse superuser login password 'secret'",
+    'alter role coarse set extra_float_digits = -15',
+  )
+  const { clock, ...others } = await examined(schema, 'coarse')
+  expect(Object.values(others).filter(({ level }) => level !== 'ok')).toEqual([])
+  // With one digit, an instant is years off.
+  expect(Math.abs(Number(clock?.facts['apartMs']))).toBeLessThan(86_400_000)
+  await driver.close()
+})
+
 test('an expired lease and workers that disagree are warnings; the oldest snapshot is named', async () => {
   const schema = 'ill'
   const driver = postgresDriver({ connectionString: server.url, schema })
