@@ -283,4 +283,32 @@ export const foundByTestsOfPostgres: readonly FoundByTest[] = [
       title: 'a schema that was renamed gets functions that use it',
     },
   },
+  {
+    name: 'a database that lacks characters is taken',
+    edits: [
+      {
+        file: 'packages/postgres/src/schema/check-server.ts',
+        find: "['UTF8', 'SQL_ASCII']",
+        replace: "['UTF8', 'SQL_ASCII', 'LATIN1']",
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/schema/migrate.test.ts',
+      title: 'a database that lacks characters is refused',
+    },
+  },
+  {
+    name: 'doctor of Postgres reads numbers with the digits that the role shows',
+    edits: [
+      {
+        file: 'packages/postgres/src/schema/doctor.ts',
+        find: 'await checkServer(connections, probe)',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/schema/doctor.test.ts',
+      title: 'a role that reads few digits of numbers',
+    },
+  },
 ]

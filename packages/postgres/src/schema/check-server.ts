@@ -6,18 +6,21 @@ import { number } from '../rows/columns.ts'
 /** The oldest server that is supported: 14. */
 const versionMin = 140_000
 
+/** The encodings that have every character; SQL_ASCII stores the bytes that it is sent. */
+const encodings: readonly unknown[] = ['UTF8', 'SQL_ASCII']
+
 const checkStatement = {
   name: '',
   text: `select current_setting('server_version_num')::int as version,
     current_setting('default_transaction_isolation') as isolation,
     current_setting('extra_float_digits')::int as digits,
-    current_setting('array_nulls') as array_nulls,
+    current_setting('array_nulls') as array_nulls, current_setting('server_encoding') as encoding,
     current_setting('default_transaction_read_only') as read_only, pg_backend_pid() as pid`,
 }
 
 /**
- * Checks the server before anything else is sent: refuses one that is too old, and adapts to the
- * defaults of the role and to a pooler.
+ * Checks the server before anything else is sent: refuses one that is too old, and a database that
+ * cannot store every text, and adapts to the defaults of the role and to a pooler.
  */
 export async function checkServer(
   connections: Connections,
@@ -31,6 +34,13 @@ export async function checkServer(
   if (version < versionMin) {
     const message = `Postgres ${Math.floor(version / 10_000)} is too old; 14 or newer is needed`
     throw new SluiceError('ERR_STORE', message)
+  }
+  if (!encodings.includes(row?.['encoding'])) {
+    throw new SluiceError(
+      'ERR_STORE',
+      `this database has the encoding ${row?.['encoding']}, which lacks characters that keys, items and ` +
+        'the errors of handlers may contain; create the schema in a database with the encoding UTF8',
+    )
   }
   const canWrite = row?.['isolation'] === 'read committed' && row['read_only'] === 'off'
   const isExact = number(row?.['digits']) >= 1 && row?.['array_nulls'] === 'on'

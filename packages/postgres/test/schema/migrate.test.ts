@@ -223,6 +223,29 @@ test('a role whose transactions are read-only by default is told to write', asyn
   await driver.close()
 })
 
+test('a database that lacks characters is refused, since the error of a run may contain any', async () => {
+  const url = new URL(server.url)
+  for (const [name, encoding] of [
+    ['latin', 'LATIN1'],
+    ['bytes', 'SQL_ASCII'],
+  ] as const) {
+    const locale = "template template0 lc_collate 'C' lc_ctype 'C'"
+    await sql(server.url, `create database ${name} encoding '${encoding}' ${locale}`)
+    url.pathname = `/${name}`
+    const driver = driverOn('texts', { connectionString: url.href })
+    if (encoding === 'LATIN1') {
+      const opening = expect(driver.open({})).rejects
+      await opening.toMatchObject({ code: 'ERR_STORE', retryable: false })
+      await opening.toThrow(/the encoding LATIN1, .* the encoding UTF8/)
+      continue
+    }
+    await driver.open({})
+    await driver.add('q', [{ ...one, key: '\u{1f600}' }], options)
+    expect((await driver.list('q', { limit: 1 })).rows).toMatchObject([{ key: '\u{1f600}' }])
+    await driver.close()
+  }
+})
+
 test('what an administrator has to do is said when opening fails', async () => {
   await sql(server.url, "create role nobody login password 'secret'")
   const url = new URL(server.url)
