@@ -58,6 +58,7 @@ describe.skipIf(!hasChromium)('the layout of the page', { timeout: 300_000 }, ()
   let browser: Browser
   let served: Served
   let empty: Served
+  let readOnly: Served
   let visit: Visit
   let page: Page
   const stores = new Stores()
@@ -78,6 +79,8 @@ describe.skipIf(!hasChromium)('the layout of the page', { timeout: 300_000 }, ()
     stores.closing(() => served.stop())
     empty = await serve({ driver: stores.sqlite() })
     stores.closing(() => empty.stop())
+    readOnly = await serve({ driver, allowActions: false, tickMs: 1_000 })
+    stores.closing(() => readOnly.stop())
     visit = await Visit.begin(browser, served, screens['overview'], { colorScheme: 'light' })
     page = visit.page
   })
@@ -97,7 +100,38 @@ describe.skipIf(!hasChromium)('the layout of the page', { timeout: 300_000 }, ()
     expect(Math.max(...ends)).toBeLessThanOrEqual(320)
   })
 
-  for (const width of [360, 768, 1_440]) {
+  it('has room at 320 px for what the top bar says of any connection', async () => {
+    const reader = await Visit.begin(browser, readOnly, undefined, {
+      viewport: { width: 320, height: 900 },
+    })
+    const found: Record<string, string[]> = {}
+    const look = async (word: string) => {
+      await reader.reads('.link-word', word)
+      const list = await reader.page.evaluate(overflowing)
+      const since = await reader.page
+        .locator('.since')
+        .evaluate((it) => it.scrollWidth - it.clientWidth)
+      if (since > 0) list.push(`the age leaves its room by ${since} px`)
+      if (list.length > 0) found[word] = list
+    }
+    await look('live')
+    await reader.page.keyboard.press('p')
+    await look('paused')
+    // A stream that is asked for and not answered.
+    await reader.page.route('**/api/stream*', () => undefined)
+    await reader.page.keyboard.press('p')
+    await look('connecting')
+    await reader.page.route('**/api/*', (route) => route.abort())
+    reader.expected.push(/ERR_FAILED/)
+    await reader.page.keyboard.press('p')
+    await reader.page.keyboard.press('p')
+    await look('no connection')
+    expect(found).toEqual({})
+    await reader.page.unrouteAll({ behavior: 'ignoreErrors' })
+    await reader.end()
+  })
+
+  for (const width of [320, 360, 768, 1_440]) {
     for (const colorScheme of ['light', 'dark'] as const) {
       it(`has no element that leaves its card at ${width} px, ${colorScheme}`, async () => {
         await page.setViewportSize({ width, height: 900 })
