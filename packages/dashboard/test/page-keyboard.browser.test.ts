@@ -127,6 +127,65 @@ describe.skipIf(!hasChromium)('the keyboard', { timeout: 240_000 }, () => {
     await visit.end()
   })
 
+  const focusedText = (visit: Visit) => () =>
+    visit.page.evaluate(() => {
+      const at = document.activeElement
+      return at?.getAttribute('aria-label') ?? (at?.id || at?.textContent?.trim())
+    })
+
+  it('gives the focus back after an action that was confirmed, or cancelled', async () => {
+    const visit = await setUp()
+    const { keyboard } = visit.page
+    await visit.go({ at: 'key', queue: 'alpha', key: 'k1' })
+    await visit.page.getByRole('button', { name: 'Park', exact: true }).focus()
+    await keyboard.press('Enter')
+    await visit.page.getByRole('button', { name: 'Cancel' }).focus()
+    await keyboard.press('Enter')
+    await visit.until(focusedText(visit), 'Park')
+    await keyboard.press('Enter')
+    await visit.page.getByRole('button', { name: 'Park 1 key' }).focus()
+    await keyboard.press('Enter')
+    await visit.until(focusedText(visit), 'Unpark')
+    await visit.end()
+  })
+
+  it('focuses the part of the page in which the focused element was, once it has vanished', async () => {
+    const visit = await withFirstKeySelected()
+    const { keyboard } = visit.page
+    await visit.page.getByRole('button', { name: 'Park', exact: true }).focus()
+    await keyboard.press('Enter')
+    await visit.page.getByRole('button', { name: 'Park 1 key' }).focus()
+    await keyboard.press('Enter')
+    await visit.until(focusedText(visit), 'Keys')
+    await keyboard.press('j')
+    await visit.until(focused(visit), 'k1')
+    await keyboard.press('Enter')
+    await visit.page.getByRole('button', { name: 'Remove' }).focus()
+    await keyboard.press('Enter')
+    await visit.page.getByRole('button', { name: 'Remove 1 key' }).focus()
+    await keyboard.press('Enter')
+    await visit.reads('.key-state', /^absent/)
+    await visit.until(focusedText(visit), 'content')
+    await visit.end()
+  })
+
+  it('announces a text again that was the last one', async () => {
+    const visit = await setUp()
+    await visit.go({ at: 'key', queue: 'alpha', key: 'k1' })
+    const said = () => visit.page.locator('[aria-live=polite]').textContent()
+    await visit.page.getByRole('button', { name: 'What does ready mean?' }).press('Enter')
+    await visit.until(
+      async () => (await said())?.trim(),
+      'ready: A run is pending, and a worker can take it now.',
+    )
+    const first = await said()
+    await visit.page.keyboard.press('Escape')
+    await visit.page.getByRole('button', { name: 'What does ready mean?' }).press('Enter')
+    await visit.until(async () => (await said()) !== first, true)
+    expect((await said())?.trim()).toBe(first?.trim())
+    await visit.end()
+  })
+
   it('keeps the focus and the selected keys when another range is chosen', async () => {
     const visit = await withFirstKeySelected()
     const { keyboard } = visit.page

@@ -8,6 +8,7 @@ import './styles/key.css'
 import './styles/chart.css'
 import { render } from 'preact'
 import { App } from './app.tsx'
+import { keepFocus } from './frame/keep-focus.ts'
 import { listenToKeys } from './frame/shortcuts.ts'
 import { messageOf } from './live/ask.ts'
 import { startLive } from './live/live.ts'
@@ -27,6 +28,7 @@ async function signInByAddress(): Promise<void> {
 const app = document.getElementById('app')
 if (app !== null) render(<App />, app)
 listenToKeys()
+keepFocus()
 startLive()
 addEventListener('hashchange', () => void signInByAddress())
 void signInByAddress().then(startSession)

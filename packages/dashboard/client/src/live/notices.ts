@@ -21,7 +21,7 @@ export function notify(kind: Notice['kind'], words: string): void {
   lastId += 1
   const id = lastId
   notices.value = [...notices.value.slice(-3), { id, words, kind }]
-  announcement.value = words
+  announce(words)
   setTimeout(() => dismiss(id), kind === 'failed' ? 3 * shownFor : shownFor)
 }
 
@@ -31,5 +31,6 @@ export function dismiss(id: number): void {
 
 /** Announces a text to screen readers only. */
 export function announce(words: string): void {
-  announcement.value = words
+  // The same text twice would be no change, and so not be read again.
+  announcement.value = announcement.peek() === words ? `${words}\u00a0` : words
 }

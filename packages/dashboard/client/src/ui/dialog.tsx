@@ -13,13 +13,13 @@ export function Dialog({
 }): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
+  const pressed = useRef<EventTarget | null>(null)
   // Before the first paint: a key pressed after it must not reach the page behind.
   useLayoutEffect(() => {
-    const before = document.activeElement
-    dialog.current?.showModal()
-    return () => {
-      if (before instanceof HTMLElement && before.isConnected) before.focus()
-    }
+    const { current } = dialog
+    current?.showModal()
+    // Closing gives the focus back. Without it the page behind would still be inert.
+    return () => current?.close()
   }, [])
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Esc does the same, by the dialog itself.
@@ -28,8 +28,13 @@ export function Dialog({
       class="dialog"
       aria-labelledby={id}
       onClose={onClose}
+      onMouseDown={(event) => {
+        pressed.current = event.target
+      }}
       onClick={(event) => {
-        if (event.target === dialog.current) dialog.current?.close()
+        // A text that is selected beyond the edge also ends in a click here.
+        const isOutside = event.target === dialog.current && pressed.current === dialog.current
+        if (isOutside) dialog.current?.close()
       }}
     >
       <div class="dialog-body">
