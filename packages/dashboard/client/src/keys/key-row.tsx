@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import type { KeyLine } from '../../../src/wire.ts'
-import { goTo } from '../location/current-location.ts'
+import { openRow } from '../location/current-location.ts'
 import { hashOf } from '../location/location.ts'
 import { grouped } from '../text/figures.ts'
 import { StateWord } from '../ui/state-word.tsx'
@@ -55,10 +55,7 @@ export function KeyRowView({
       role="row"
       data-row={key}
       class={`row ${isGone ? 'gone' : ''} ${isSelected ? 'selected' : ''}`}
-      onClick={(event) => {
-        const at = event.target
-        if (at instanceof Element && at.closest('a, button, input, label') === null) goTo(location)
-      }}
+      onClick={(event) => openRow(event, location)}
     >
       {onSelect !== undefined && (
         <td role="cell" class="select-cell">

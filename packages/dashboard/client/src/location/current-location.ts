@@ -58,6 +58,16 @@ export function replaceLocation(next: PageLocation): void {
   currentLocation.value = next
 }
 
+/** Opens what a row of a list is about, as its link would. */
+export function openRow(event: MouseEvent, next: PageLocation): void {
+  const at = event.target
+  if (at instanceof Element && at.closest('a, button, input, label, [role=slider]') !== null) return
+  // A click also ends the selection of a text, such as that of an error.
+  if (getSelection()?.isCollapsed === false) return
+  if (event.ctrlKey || event.metaKey) open(hashOf(next), '_blank', 'noopener')
+  else goTo(next)
+}
+
 function follow(event: MouseEvent): void {
   if (event.defaultPrevented || event.button !== 0) return
   if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import type { HistoryRange, QueueRow } from '../../../src/wire.ts'
-import { goTo } from '../location/current-location.ts'
+import { openRow } from '../location/current-location.ts'
 import { hashOf } from '../location/location.ts'
 import { duration, rangeWords } from '../text/durations.ts'
 import { counted, percent, rate } from '../text/figures.ts'
@@ -48,14 +48,7 @@ export function QueueRowView({
       role="row"
       data-row={queue}
       class={`row alarm-${alarm} ${isGone ? 'gone' : ''}`}
-      onClick={(event) => {
-        if (
-          event.target instanceof Element &&
-          event.target.closest('a, button, [role=slider]') === null
-        ) {
-          goTo(location)
-        }
-      }}
+      onClick={(event) => openRow(event, location)}
     >
       <th role="rowheader" scope="row" class="name-cell">
         <a href={hashOf(location)} data-row-link>

@@ -1,0 +1,83 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasChromium, startChromium } from './browser/chromium.ts'
+import { type Served, serve } from './browser/served.ts'
+import { SharedVisit } from './browser/shared-visit.ts'
+import { coded, failOnce, Stores } from './browser/stores.ts'
+import { Visit } from './browser/visit.ts'
+
+const ordersPlace = { at: 'queue', queue: 'orders', keys: {}, cursors: [] } as const
+
+describe.skipIf(!hasChromium)('the pointer', { timeout: 240_000 }, () => {
+  let browser: Browser
+  let served: Served
+  const stores = new Stores()
+  const desk = new SharedVisit(() => Visit.begin(browser, served))
+
+  beforeAll(async () => {
+    browser = await startChromium()
+    const driver = stores.sqlite()
+    const orders = stores.queue(driver, 'orders')
+    await failOnce(orders, 'failed', coded('ECONNREFUSED', 'there is no such host '.repeat(4)))
+    served = await serve({ driver })
+    stores.closing(() => served.stop())
+  })
+  afterAll(async () => {
+    await desk.end()
+    await stores.dispose()
+    await browser.close()
+  })
+
+  /** Presses at the first point of an element, moves to the second, and lets go. */
+  async function drag(visit: Visit, selector: string, from: number, to: number): Promise<void> {
+    const box = await visit.page.locator(selector).first().boundingBox()
+    if (box === null) throw new Error(`${selector} is not shown`)
+    const y = box.y + box.height / 2
+    await visit.page.mouse.move(box.x + from, y)
+    await visit.page.mouse.down()
+    await visit.page.mouse.move(box.x + to, y, { steps: 4 })
+    await visit.page.mouse.up()
+  }
+
+  it(
+    'selects a text in a row without opening the row',
+    desk.on(async (visit) => {
+      await visit.go(ordersPlace)
+      await visit.page.locator('.error-cell .name').waitFor()
+      await drag(visit, '.error-cell .name', 110, 190)
+      expect(await visit.page.evaluate(() => String(getSelection()))).toContain('no such host')
+      await visit.reads('h1', /^orders$/)
+      await visit.page.locator('.key-grid .row .figure').first().click()
+      await visit.reads('h1', /^failed$/)
+    }),
+  )
+
+  it(
+    'opens a row on a page of its own with Ctrl, as its link does',
+    desk.on(async (visit) => {
+      await visit.go(ordersPlace)
+      const opened = visit.context.waitForEvent('page')
+      await visit.page
+        .locator('.key-grid .row .figure')
+        .first()
+        .click({ modifiers: ['Control'] })
+      const other = await opened
+      await other.waitForURL(/#\/key\?queue=orders&key=failed$/)
+      await other.close()
+      await visit.reads('h1', /^orders$/)
+    }),
+  )
+
+  it(
+    'leaves a dialog open when a text is selected beyond its edge',
+    desk.on(async (visit) => {
+      await visit.go(ordersPlace)
+      await visit.page.getByRole('button', { name: 'Add key' }).click()
+      await visit.page.locator('dialog input').first().fill('a key that is being typed')
+      await drag(visit, 'dialog input', 100, -200)
+      expect(await visit.count('dialog')).toBe(1)
+      await visit.page.mouse.click(20, 300)
+      await visit.until(() => visit.count('dialog'), 0)
+    }),
+  )
+})
