@@ -136,11 +136,16 @@ function cutOffOf(context: Context): (() => void) | undefined {
 function noRoute(context: Context, routes: readonly Route[], base: string): HttpError {
   const { path } = context.req
   const methods = routes
-    .filter((route) => `${base}${route.path}` === path)
+    .filter((route) => {
+      const whole = `${base}${route.path}`
+      return whole.endsWith('*') ? path.startsWith(whole.slice(0, -1)) : path === whole
+    })
     .map(({ method }) => method)
   if (methods.length === 0)
     return new HttpError(404, 'ERR_NOT_FOUND', 'there is no such page or route')
-  const allow = methods.join(', ')
+  // Each GET answers HEAD too, but that of the stream.
+  const hasHead = methods.includes('GET') && path !== `${base}/api/stream`
+  const allow = [...methods, ...(hasHead ? ['HEAD'] : [])].join(', ')
   return new HttpError(405, 'ERR_METHOD', `this route only answers ${allow}`, { allow })
 }
 

@@ -212,7 +212,7 @@ function liveRoutes({ store, visitors, display, live, audits }: RouteParts): Rou
       answer({ request, visitor, query, cutOff }) {
         // The answer to HEAD has no body, so that nothing would ever close the stream.
         if (request.method !== 'GET')
-          throw new HttpError(405, 'ERR_METHOD', 'a stream is only for GET')
+          throw new HttpError(405, 'ERR_METHOD', 'a stream is only for GET', { allow: 'GET' })
         const { about } = query
         const queue = queueOf(about, query)
         const detail = about === 'key' ? query.key : query.range

@@ -118,8 +118,12 @@ for (const [kind, options] of Object.entries(kinds)) {
         const others = ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'].filter((one) => one !== method)
         for (const other of method === 'POST' ? [...others, 'GET', 'HEAD'] : others) {
           const ask = other === 'GET' || other === 'HEAD' ? { method: other } : askOf(other)
-          const { status } = await site.ask(path + query, ask)
-          expect([404, 405], `${name} as ${other}`).toContain(status)
+          const { status, headers } = await site.ask(path + query, ask)
+          expect(status, `${name} as ${other}`).toBe(405)
+          const allowed = (headers.get('allow') ?? '').split(', ')
+          expect(allowed, `${name} as ${other}`).toContain(method)
+          const head = await site.ask(path + query, { method: 'HEAD' })
+          expect(head.status, `HEAD ${name}`).not.toBe(allowed.includes('HEAD') ? 405 : 200)
         }
       })
     })

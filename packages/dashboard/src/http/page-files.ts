@@ -34,6 +34,14 @@ function acceptsGzip(header: string): boolean {
   })
 }
 
+/**
+ * Whether a client has the file: `If-None-Match` names its tag, or any. A proxy that compresses marks the
+ * tag as weak, and the browser sends it back so.
+ */
+function isKnown(header: string, etag: string): boolean {
+  return header.split(',').some((given) => ['*', etag, `W/${etag}`].includes(given.trim()))
+}
+
 /** The file types that compression makes smaller. */
 const packed = new Set(['.html', '.js', '.css', '.svg', '.json', '.webmanifest'])
 
@@ -116,7 +124,7 @@ export class PageFiles {
 function answer(request: Request, file: PageFile, cacheControl: string): Response {
   const { type, bytes, zipped, etag } = file
   const headers = { etag, vary: 'accept-encoding', 'cache-control': cacheControl }
-  if (request.headers.get('if-none-match') === etag) {
+  if (isKnown(request.headers.get('if-none-match') ?? '', etag)) {
     return new Response(null, { status: 304, headers })
   }
   const takesZipped = acceptsGzip(request.headers.get('accept-encoding') ?? '')
