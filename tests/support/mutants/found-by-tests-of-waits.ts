@@ -87,6 +87,20 @@ export const foundByTestsOfWaits: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'a closed queue keeps its process alive for the pause of an outage',
+    edits: [
+      {
+        file: 'packages/queue/src/driver/retry-gate.ts',
+        find: 'if (!this.#line.some(({ isRef }) => isRef)) this.#timer?.unref()',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/driver/retry-gate.test.ts',
+      title: 'the pause keeps the process alive only while an attempt that does so waits',
+    },
+  },
+  {
     name: 'a store in trouble is asked without a pause',
     edits: [
       {

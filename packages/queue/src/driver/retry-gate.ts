@@ -168,6 +168,8 @@ export class RetryGate {
     const left = this.#line.filter((waiting) => waiting.user === user)
     if (left.length === 0) return
     this.#line = this.#line.filter((waiting) => waiting.user !== user)
+    // The rest of the pause must not keep a process alive that has nothing to wait for.
+    if (!this.#line.some(({ isRef }) => isRef)) this.#timer?.unref()
     for (const { end } of left) end()
   }
 

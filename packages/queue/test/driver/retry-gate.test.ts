@@ -218,6 +218,23 @@ describe('the gate of a store', () => {
     expect(time.timers()).toBe(0)
   })
 
+  test('the pause keeps the process alive only while an attempt that does so waits', async () => {
+    const { gate } = new Outage()
+    const other = { closedError: () => new Error('other') }
+    // Timers that are unref'd are not among them.
+    const living = () =>
+      process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+    await gate.attempt(user, () => Promise.reject(away)).catch(() => undefined)
+    const without = living()
+    for (const of of [user, other]) void seen(Promise.resolve(gate.attempt(of, () => 1)))
+    void seen(Promise.resolve(gate.attempt(other, () => 2, false)))
+    expect(living()).toBe(without + 1)
+    gate.leave(user)
+    expect(living()).toBe(without + 1)
+    gate.leave(other)
+    expect(living()).toBe(without)
+  })
+
   test('an error that no repetition changes does not close it', async () => {
     const gate = new RetryGate()
     const damaged = new SluiceError('ERR_STORE_DAMAGED', 'damaged')
