@@ -1,4 +1,4 @@
-import { type Driver, systemClock } from '@sluice/core'
+import { type Awaitable, type Driver, systemClock } from '@sluice/core'
 import { type Case, type CreateSubject, missingHook, missingNeed, type Subject } from './case.ts'
 import { allCases } from './cases/all.ts'
 import { Scene } from './scene/scene.ts'
@@ -46,6 +46,9 @@ export interface RunOptions {
 
 const timeoutMsUsual = 10_000
 
+/** How long closing the drivers of a case and removing its stores may take, in the same. */
+const endMsMax = 15_000
+
 /** How long a case may take, in milliseconds of real time. */
 export function timeoutOf(chosen: Case, options: RunOptions): number {
   return options.timeoutMs ?? chosen.timeoutMs ?? timeoutMsUsual
@@ -72,13 +75,19 @@ export function missingVerbs(driver: Driver): string[] {
   return requiredVerbs.filter((verb) => typeof driver[verb] !== 'function')
 }
 
-async function withinTime(work: Promise<void>, timeoutMs: number): Promise<void> {
+async function withinTime(
+  what: string,
+  work: Awaitable<void> | undefined,
+  timeoutMs: number,
+): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const timer = systemClock.startTimer(timeoutMs, () => {
-      reject(new Error(`the case did not end within ${timeoutMs} ms of real time`))
+      reject(new Error(`${what} did not end within ${timeoutMs} ms of real time`))
     })
     timer.ref()
-    work.then(resolve, reject).finally(() => timer.stop())
+    Promise.resolve(work)
+      .then(resolve, reject)
+      .finally(() => timer.stop())
   })
 }
 
@@ -99,6 +108,7 @@ async function play(
   let failure: { readonly error: unknown } | undefined
   try {
     await withinTime(
+      'the case',
       (async () => {
         scene = await Scene.begin(create, {
           log,
@@ -115,7 +125,8 @@ async function play(
     failure = { error }
   }
   try {
-    await (scene === undefined ? subject.dispose?.() : scene.end())
+    const end = scene === undefined ? subject.dispose?.() : scene.end()
+    await withinTime('closing the drivers and removing the stores of the case', end, endMsMax)
   } catch (error) {
     failure ??= { error }
   }
