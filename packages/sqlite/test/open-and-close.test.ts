@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { chdir, cwd } from 'node:process'
 import { Worker } from 'node:worker_threads'
@@ -12,7 +12,7 @@ import { sqliteEnvironment } from '../src/connection/environment.ts'
 import { targetOf } from '../src/connection/target.ts'
 import { loadLibrary } from '../src/library/library.ts'
 import { SqliteDriver } from '../src/sqlite-driver.ts'
-import { scratchFile } from './scratch.ts'
+import { scratchFile, scratchFolder } from './scratch.ts'
 import { ask, askOptions, claimRequest } from './store.ts'
 
 function openFiles(): number {
@@ -50,6 +50,17 @@ test('a relative path leads to the folder in which the driver was created', asyn
   await driver.close()
   assert.deepEqual(readdirSync(folder).sort(), ['elsewhere', 'queue.db'])
   assert.deepEqual(readdirSync('.'), [])
+})
+
+test('a relative path is refused where the current directory was removed', async () => {
+  const folder = scratchFolder()
+  const before = cwd()
+  onTestFinished(() => chdir(before))
+  chdir(folder)
+  rmdirSync(folder)
+  assert.throws(() => sqliteDriver({ file: 'queue.db' }), { code: 'ERR_STORE' })
+  await assert.rejects(examineStore({ file: 'queue.db' }), { code: 'ERR_STORE' })
+  sqliteDriver({ file: join(before, 'queue.db') })
 })
 
 test('a transaction takes part in the file that is open, wherever its link leads by now', async () => {

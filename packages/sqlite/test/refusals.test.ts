@@ -15,6 +15,7 @@ import {
 } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { type ErrorCode, SluiceError, type SluiceTypeError } from '@sluice/core'
 import { examineStore, type SqliteDatabase, sqliteDriver } from '@sluice/sqlite'
 import { describe, test } from 'vitest'
@@ -303,6 +304,22 @@ describe('options', () => {
           (error as unknown as SluiceTypeError).parameter === parameter,
       )
     })
+  }
+})
+
+test('a connection that is closed is refused as an argument', async () => {
+  for (const Class of [Database, DatabaseSync as unknown as typeof Database]) {
+    const database = new Class(scratchFile())
+    const driver = await opened({ database, exclusive: true })
+    database.close()
+    const calls: [string, () => unknown][] = [
+      ['options.database', () => sqliteDriver({ database })],
+      ['options.database', () => sqliteDriver({ database, exclusive: true })],
+      ['transaction', () => driver.transact?.(database)],
+    ]
+    for (const [parameter, call] of calls) {
+      assert.throws(call, { code: 'ERR_INVALID_INPUT', parameter })
+    }
   }
 })
 

@@ -77,7 +77,7 @@ export const foundByTestsOfSqlite: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/sqlite/src/connection/target.ts',
-        find: 'const file = resolve(options.file)',
+        find: 'const file = absolutePath(options.file)',
         replace: 'const { file } = options',
       },
     ],
@@ -347,6 +347,20 @@ export const foundByTestsOfSqlite: readonly FoundByTest[] = [
       file: 'packages/sqlite/test/records.test.ts',
       title:
         'failed runs are deleted when they are older than a day, also if no run fails any more',
+    },
+  },
+  {
+    name: 'a connection that is closed is taken',
+    edits: [
+      {
+        file: 'packages/sqlite/src/library/library.ts',
+        find: 'if (isClosed(database as SqliteDatabase)) {',
+        replace: 'if (false) {',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/refusals.test.ts',
+      title: 'a connection that is closed is refused as an argument',
     },
   },
 ]

@@ -1,5 +1,5 @@
 import { type EpochMs, SluiceError } from '@sluice/core/driver'
-import { prepare, type SqliteDatabase } from '../library/database.ts'
+import { isClosed, prepare, type SqliteDatabase } from '../library/database.ts'
 import type { Library } from '../library/library.ts'
 import {
   isSafeVersion,
@@ -212,9 +212,8 @@ export function fileOf(database: SqliteDatabase): string {
 
 /** Whether a transaction was begun on a connection and has not ended; closing ends it, too. */
 export function isInTransaction(database: SqliteDatabase): boolean {
-  const { open, isOpen } = database as { readonly open?: unknown; readonly isOpen?: unknown }
   // A closed connection of node:sqlite throws when its transaction is read.
-  if (open === false || isOpen === false) return false
+  if (isClosed(database)) return false
   const { inTransaction, isTransaction } = database as {
     readonly inTransaction?: unknown
     readonly isTransaction?: unknown

@@ -38,9 +38,18 @@ function targetOf(link: string): string | undefined {
   }
 }
 
+/** Where a path leads from the current directory, which may have been removed. */
+export function absolutePath(file: string): string {
+  try {
+    return resolve(file)
+  } catch (error) {
+    throw fileError(`${file} cannot be reached`, error)
+  }
+}
+
 /** The real path of a file, through all links. Its directory must exist. */
 export function realPathOf(file: string): string {
-  const path = resolve(file)
+  const path = absolutePath(file)
   try {
     return realpathSync(path)
   } catch (error) {

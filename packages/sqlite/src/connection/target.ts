@@ -1,19 +1,13 @@
-import { resolve } from 'node:path'
 import { type Awaitable, type Clock, SluiceTypeError } from '@sluice/core/driver'
+import { adaptDatabase } from '../library/bun-database.ts'
 import type { SqliteDatabase } from '../library/database.ts'
-import {
-  canShareFiles,
-  checkDatabase,
-  type LibraryName,
-  libraryBehind,
-  loadLibrary,
-} from '../library/library.ts'
+import { canShareFiles, type LibraryName, libraryBehind, loadLibrary } from '../library/library.ts'
 import type { DatabaseOptions, FileOptions, SqliteOptions } from '../sqlite-options.ts'
 import { Connection } from './connection.ts'
 import { type ConnectionShare, shareConnection } from './connection-share.ts'
 import { type FileSettings, fileOf, HandedInSource } from './database-source.ts'
 import type { SqliteEnvironment } from './environment.ts'
-import { realPathOf } from './store-file.ts'
+import { absolutePath, realPathOf } from './store-file.ts'
 
 /** Where a driver stores its keys, and how it connects. */
 export interface Target {
@@ -53,7 +47,7 @@ export function fileSettings(options: FileOptions): FileSettings {
 
 function fileTarget(options: FileOptions, environment: SqliteEnvironment): Target {
   // The file is opened later, when the program may have changed its folder.
-  const file = resolve(options.file)
+  const file = absolutePath(options.file)
   const isShared = canShare(options.library, environment)
   return {
     isInMemory: false,
@@ -81,7 +75,7 @@ function canShare(name: LibraryName | undefined, environment: SqliteEnvironment)
 
 /** A connection of the driver in addition to the caller's. */
 function guestTarget(options: DatabaseOptions, environment: SqliteEnvironment): Target {
-  const database = checkDatabase('options.database', options.database)
+  const database = adaptDatabase(options.database)
   const path = fileOf(database)
   if (path === '') {
     throw new SluiceTypeError(
@@ -111,7 +105,7 @@ function guestTarget(options: DatabaseOptions, environment: SqliteEnvironment): 
 }
 
 function handedInTarget(options: DatabaseOptions, environment: SqliteEnvironment): Target {
-  const database = checkDatabase('options.database', options.database)
+  const database = adaptDatabase(options.database)
   const path = fileOf(database)
   return {
     isInMemory: path === '',

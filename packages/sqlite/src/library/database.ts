@@ -21,6 +21,12 @@ export interface SqliteDatabase {
   close(): unknown
 }
 
+/** Whether a connection of better-sqlite3 or node:sqlite is closed; bun:sqlite does not say it. */
+export function isClosed(database: SqliteDatabase): boolean {
+  const { open, isOpen } = database as { readonly open?: unknown; readonly isOpen?: unknown }
+  return open === false || isOpen === false
+}
+
 /** How a statement gives its rows; a connection of the caller may have other defaults. */
 interface RowSettings {
   /** better-sqlite3, and node:sqlite: whether whole numbers are bigints. */

@@ -2,7 +2,7 @@ import module from 'node:module'
 import { SluiceError, SluiceTypeError } from '@sluice/core/driver'
 import type { SqliteEnvironment } from '../connection/environment.ts'
 import { adaptDatabase, BunDatabase } from './bun-database.ts'
-import type { SqliteDatabase } from './database.ts'
+import { isClosed, type SqliteDatabase } from './database.ts'
 import { isSafeVersion, versionOf } from './sqlite-version.ts'
 
 /** A library with the SQLite that the driver uses; bun:sqlite exists on Bun only. */
@@ -82,10 +82,13 @@ const preferred: readonly LibraryName[] = ['better-sqlite3', 'node:sqlite']
 /** All of them. */
 export const libraryNames: readonly LibraryName[] = [...preferred, 'bun:sqlite']
 
-/** A connection of any of the libraries; throws for anything else. */
+/** An open connection of any of the libraries; throws for anything else. */
 export function checkDatabase(parameter: string, value: unknown): SqliteDatabase {
   const database = value as Partial<SqliteDatabase> | null | undefined
   if (typeof database?.prepare === 'function' && typeof database.exec === 'function') {
+    if (isClosed(database as SqliteDatabase)) {
+      throw new SluiceTypeError(parameter, 'must be open')
+    }
     return adaptDatabase(database as SqliteDatabase)
   }
   throw new SluiceTypeError(
