@@ -269,4 +269,116 @@ export const foundByTestsOfRedis: readonly FoundByTest[] = [
       title: 'a queue moves to a cluster of Redis, and back',
     },
   },
+  {
+    name: 'a server of Redis without a command is taken for one that fails',
+    edits: [
+      {
+        file: 'packages/redis/src/connection/connections.ts',
+        find: "this.code === 'NOPERM' || /^ERR unknown command/i.test(this.message)",
+        replace: "this.code === 'NOPERM'",
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/doctor.test.ts',
+      title: 'what the server does not have is a warning, and the queues work',
+    },
+  },
+  {
+    name: 'a queue of Redis is not registered again on another primary',
+    edits: [
+      {
+        file: 'packages/redis/src/store.ts',
+        find: 'known.primary === primary && ',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/queues.test.ts',
+      title: 'are listed by a server that has lost everything, once a process uses them again',
+    },
+  },
+  {
+    name: 'workers of Redis cannot start while the memory is full',
+    edits: [
+      {
+        file: 'packages/redis/src/store.ts',
+        find: "`#!lua flags=allow-oom\nredis.call('ZADD'",
+        replace: "`redis.call('ZADD'",
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/queues.test.ts',
+      title: 'get workers of another process also while the memory is full',
+    },
+  },
+  {
+    name: 'rare verbs of Redis fail where WAIT is withheld',
+    edits: [
+      {
+        file: 'packages/redis/src/store.ts',
+        find: 'if (this.#replicas > 0 || !(cause instanceof ReplyError && cause.isWithheld)) throw error',
+        replace: 'if (this.#replicas > 0 || cause !== null) throw error',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/rare-verbs.test.ts',
+      title: 'waits for none where WAIT is withheld',
+    },
+  },
+  {
+    name: 'durability.disk accepts a Redis that pauses its syncs',
+    edits: [
+      {
+        file: 'packages/redis/src/durability.ts',
+        find: "    ['no-appendfsync-on-rewrite', 'no'],\n",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/doctor.test.ts',
+      title: 'durability.disk is refused if the log is not synced while it is rewritten',
+    },
+  },
+  {
+    name: 'replicas of Redis are not counted where INFO is withheld',
+    edits: [
+      {
+        file: 'packages/redis/src/connection/server.ts',
+        find: "['WAIT', '100', String(countMs)]",
+        replace: "['WAIT', '0', '0']",
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/connections.test.ts',
+      title: 'replicas are counted also while others write and INFO is withheld',
+    },
+  },
+  {
+    name: 'a watch of Redis hides that the user may not subscribe',
+    edits: [
+      {
+        file: 'packages/redis/src/watch.ts',
+        find: 'if (error instanceof ReplyError && error.isWithheld) throw storeError(error)',
+        replace: "if (error instanceof ReplyError && error.code === '') throw storeError(error)",
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/check-server.test.ts',
+      title: 'a watch without the right to subscribe says so',
+    },
+  },
+  {
+    name: 'a process that closes waits for a replica of Redis that is missing',
+    edits: [
+      {
+        file: 'packages/redis/src/journal-keeper.ts',
+        find: 'this.#isClosing ? Math.min(progress.connected, expected) : expected',
+        replace: 'expected',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/journal-keeper.test.ts',
+      title: 'the end of a process does not wait for a replica that is missing',
+    },
+  },
 ]
