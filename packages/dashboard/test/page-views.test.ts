@@ -86,6 +86,12 @@ describe('rows', () => {
     expect(heldOrder(['a', 'b', 'c'], ['x', 'c', 'a'], true)).toEqual(['a', 'b', 'c', 'x'])
   })
 
+  it('come in the wanted order once more than 200 deleted ones have gathered', () => {
+    const gone = Array.from({ length: 200 }, (_, index) => `gone ${index}`)
+    expect(heldOrder([...gone, 'b'], ['a', 'b'], true)).toEqual([...gone, 'b', 'a'])
+    expect(heldOrder([...gone, 'one more', 'b'], ['a', 'b'], true)).toEqual(['a', 'b'])
+  })
+
   it('come in the wanted order when there were none', () => {
     expect(heldOrder([], ['b', 'a'], true)).toEqual(['b', 'a'])
   })

@@ -74,9 +74,12 @@ export function useHeldRows<T>(
   return held
 }
 
+/** So many deleted rows stay; a pointer that rests on the rows for hours must not collect all of them. */
+const goneMax = 200
+
 /**
  * The order in which rows are shown. While the pointer or the focus is in them, rows keep their
- * positions: deleted rows stay, and new rows are appended.
+ * positions: deleted rows stay, up to a limit, and new rows are appended.
  */
 export function heldOrder(
   shown: readonly string[],
@@ -85,6 +88,8 @@ export function heldOrder(
 ): readonly string[] {
   if (!isHeld || shown.length === 0) return sameOr(shown, wanted)
   const known = new Set(shown)
+  const stored = new Set(wanted)
+  if (shown.filter((id) => !stored.has(id)).length > goneMax) return wanted
   const added = wanted.filter((id) => !known.has(id))
   return added.length === 0 ? shown : [...shown, ...added]
 }
