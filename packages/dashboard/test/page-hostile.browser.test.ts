@@ -98,6 +98,14 @@ describe.skipIf(!hasChromium)('texts of strangers', { timeout: 300_000 }, () => 
     await nothingHappened()
   })
 
+  it('show their invisible characters in the title and in names for screen readers', async () => {
+    await visit.go({ at: 'queue', queue: 'all of them', keys: { prefix: '\u202e' }, cursors: [] })
+    const box = visit.page.getByRole('checkbox', { name: 'Select ⟨U+202E⟩gpj.exe' })
+    await visit.until(() => box.count(), 1)
+    await visit.go({ at: 'key', queue: 'all of them', key: '\u202egpj.exe' })
+    await visit.until(() => visit.page.title(), '⟨U+202E⟩gpj.exe · all of them · Sluice')
+  })
+
   it('are copied whole without the clipboard API, and the focus stays on the button', async () => {
     const { page } = visit
     const text = 'line\nbreak\r\n\ttab'

@@ -3,6 +3,7 @@ import type { KeyLine } from '../../../src/wire.ts'
 import { openRow } from '../location/current-location.ts'
 import { hashOf } from '../location/location.ts'
 import { grouped } from '../text/figures.ts'
+import { visible } from '../text/visible-text.ts'
 import { StateWord } from '../ui/state-word.tsx'
 import { Age, In, Until } from '../ui/times.tsx'
 import { Name, Visible } from '../ui/visible.tsx'
@@ -61,7 +62,7 @@ export function KeyRowView({
         <td role="cell" class="select-cell">
           <input
             type="checkbox"
-            aria-label={`Select ${key}`}
+            aria-label={`Select ${visible(key)}`}
             checked={isSelected}
             onClick={(event) => onSelect(key, event.currentTarget.checked, event.shiftKey)}
           />

@@ -4,6 +4,7 @@ import { batch, computed, effect, signal } from '@preact/signals'
 import type { About, Audit, Delta, StreamEvents, Views } from '../../../src/wire.ts'
 import { currentLocation } from '../location/current-location.ts'
 import type { PageLocation } from '../location/location.ts'
+import { visible } from '../text/visible-text.ts'
 import { applyDelta } from './apply-delta.ts'
 import { HttpError, messageOf, request } from './ask.ts'
 import { announce, notify } from './notices.ts'
@@ -294,7 +295,8 @@ export function startLive(): void {
 
 function titleOf(at: PageLocation): string {
   if (at.at === 'overview') return 'Sluice'
-  if (at.at === 'queue') return `${at.queue} · Sluice`
-  if (at.at === 'key') return `${at.key} · ${at.queue} · Sluice`
-  return at.queue === undefined ? 'Failures · Sluice' : `Failures · ${at.queue} · Sluice`
+  const queue = at.queue === undefined ? '' : `${visible(at.queue)} · `
+  if (at.at === 'queue') return `${queue}Sluice`
+  if (at.at === 'key') return `${visible(at.key)} · ${queue}Sluice`
+  return `Failures · ${queue}Sluice`
 }
