@@ -62,6 +62,7 @@ export function useKeyList(location: QueueLocation): KeyList {
     asked: query,
   })
   const reading = useRef<AbortController>(undefined)
+  /** By the clock that no correction of the time sets back. */
   const readAt = useRef(0)
   const readAfter = useRef(0)
 
@@ -122,7 +123,7 @@ export function useKeyList(location: QueueLocation): KeyList {
     reading.current?.abort()
     const controller = new AbortController()
     reading.current = controller
-    readAt.current = Date.now()
+    readAt.current = performance.now()
     readAfter.current = changes.peek()
     try {
       const lines = await request<KeyLines>(`api/keys?${query}`, { signal: controller.signal })
@@ -151,7 +152,7 @@ export function useKeyList(location: QueueLocation): KeyList {
     const isFar = (list.peek().lines?.lookedAt ?? 0) > farApart
     // A long search is not begun again on its own.
     if (isFar && readAfter.current === changes.peek()) return
-    const isDue = Date.now() - readAt.current >= everyMs
+    const isDue = performance.now() - readAt.current >= everyMs
     // The result of an action is shown at once, like the counts, even while updates are paused.
     const isChanged = readAfter.current !== changes.peek()
     const isAsked = list.peek().asked === query

@@ -149,7 +149,7 @@ let heldBackUntil = 0
 const heldBackMs = 300_000
 
 function heldBack(): string | undefined {
-  if (Date.now() >= heldBackUntil) return undefined
+  if (performance.now() >= heldBackUntil) return undefined
   return 'no event arrives, perhaps since a proxy holds them back'
 }
 
@@ -183,7 +183,7 @@ function follow(about: string): () => void {
       const view = await viewOf(about)
       if (isOver) return
       keep(about, view)
-      if (isHeldBack) heldBackUntil = Date.now() + heldBackMs
+      if (isHeldBack) heldBackUntil = performance.now() + heldBackMs
       isHeldBack = false
       const noStreamBecause = session.value?.noStreamBecause ?? heldBack()
       if (noStreamBecause === undefined) return open()

@@ -1,0 +1,42 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasChromium, startChromium } from './browser/chromium.ts'
+import { serve } from './browser/served.ts'
+import { Stores } from './browser/stores.ts'
+import { Visit } from './browser/visit.ts'
+
+describe.skipIf(!hasChromium)('the clock of the browser', { timeout: 240_000 }, () => {
+  let browser: Browser
+  const stores = new Stores()
+
+  beforeAll(async () => {
+    browser = await startChromium()
+  })
+  afterAll(async () => {
+    await stores.dispose()
+    await browser.close()
+  })
+
+  it('may be set back by hours: the list of keys is still read again', async () => {
+    const driver = stores.sqlite()
+    const queue = stores.queue(driver, 'orders')
+    await queue.add('before')
+    const served = await serve({ driver })
+    stores.closing(() => served.stop())
+    const visit = await Visit.begin(browser, served, {
+      at: 'queue',
+      queue: 'orders',
+      keys: {},
+      cursors: [],
+    })
+    await visit.page.locator('[data-row=before]').waitFor()
+    await visit.page.evaluate(() => {
+      const { now } = Date
+      Date.now = () => now() - 3 * 3_600_000
+    })
+    await queue.add('after')
+    await visit.until(() => visit.count('[data-row=after]'), 1)
+    expect(await visit.count('.key-grid tbody .row')).toBe(2)
+    await visit.end()
+  })
+})
