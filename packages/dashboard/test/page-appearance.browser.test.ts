@@ -240,6 +240,37 @@ describe.skipIf(!hasChromium)('the appearance of the page', { timeout: 300_000 }
     await visit.end()
   })
 
+  it('is dark on white on paper, in either theme, without what can only be clicked', async () => {
+    const visit = await Visit.begin(browser, served, queuePlace as PageLocation)
+    await press(visit, 'Use dark colours')
+    await visit.page.emulateMedia({ media: 'print' })
+    const colour = () => visit.page.evaluate(() => getComputedStyle(document.body).color)
+    await visit.until(colour, 'rgb(22, 28, 34)')
+    expect(
+      await visit.page.locator('.buttons, .filters, .top-tools').filter({ visible: true }).count(),
+    ).toBe(0)
+    await visit.page.emulateMedia({ media: null })
+    await visit.until(colour, 'rgb(227, 233, 238)')
+    await visit.end()
+  })
+
+  it('keeps the colours that the chart is explained with where the system chooses the others', async () => {
+    const visit = await Visit.begin(browser, served, {
+      ...queuePlace,
+      queue: 'mails',
+    } as PageLocation)
+    await visit.page.locator('.legend-failed').first().waitFor()
+    const colours = () =>
+      visit.page
+        .locator('.legend')
+        .evaluateAll((all) => all.map((each) => getComputedStyle(each, '::before').backgroundColor))
+    const before = await colours()
+    await visit.page.emulateMedia({ forcedColors: 'active' })
+    expect(await colours()).toEqual(before)
+    await visit.page.emulateMedia({ forcedColors: null })
+    await visit.end()
+  })
+
   it('does not move for users who prefer reduced motion', async () => {
     const moving = (visit: Visit) => () =>
       visit.page.evaluate(() => document.getAnimations().length)
