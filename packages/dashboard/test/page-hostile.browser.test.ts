@@ -106,6 +106,18 @@ describe.skipIf(!hasChromium)('texts of strangers', { timeout: 300_000 }, () => 
     await visit.until(() => visit.page.title(), '⟨U+202E⟩gpj.exe · all of them · Sluice')
   })
 
+  it('confirm that a queue is emptied when they are typed as they are shown', async () => {
+    await visit.go({ at: 'queue', queue: 'line\nbreak\r\n\ttab', keys: {}, cursors: [] })
+    await visit.page.getByRole('button', { name: 'Purge' }).click()
+    const yes = visit.page.locator('dialog .danger')
+    const isOff = () => yes.getAttribute('aria-disabled')
+    await visit.page.locator('dialog input').fill('line\\nbreak')
+    await visit.until(isOff, 'true')
+    await visit.page.locator('dialog input').fill('line\\nbreak\\r\\n\\ttab')
+    await visit.until(isOff, 'false')
+    await visit.page.keyboard.press('Escape')
+  })
+
   it('are copied whole without the clipboard API, and the focus stays on the button', async () => {
     const { page } = visit
     const text = 'line\nbreak\r\n\ttab'

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren, JSX } from 'preact'
+import { visiblePieces } from '../text/visible-text.ts'
 import { Dialog } from './dialog.tsx'
 import { Visible } from './visible.tsx'
 
@@ -27,7 +28,10 @@ export function ConfirmDialog({
 }): JSX.Element {
   const text = useSignal('')
   const isBusy = useSignal(false)
-  const isReady = !isWaiting && !isBusy.value && (typed === undefined || text.value === typed)
+  // Nobody can type a line break or most invisible characters here: the name as it is shown counts, too.
+  const shown = visiblePieces(typed ?? '').map((piece) => piece.text)
+  const isTyped = typed === undefined || text.value === typed || text.value === shown.join('')
+  const isReady = !isWaiting && !isBusy.value && isTyped
   const submit = async (event: Event) => {
     event.preventDefault()
     if (!isReady) return
