@@ -31,6 +31,49 @@ export const foundByTestsOfOperators: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'a file of the page is sent again for a tag that a proxy made weak',
+    edits: [
+      {
+        file: 'packages/dashboard/src/http/page-files.ts',
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: the text is a part of the source.
+        find: "['*', etag, `W/${etag}`]",
+        replace: "['*', etag]",
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/page-files.test.ts',
+      title: 'are cached for ever if their names contain a hash, and revalidated otherwise',
+    },
+  },
+  {
+    name: 'Allow does not name HEAD',
+    edits: [
+      {
+        file: 'packages/dashboard/src/create-dashboard.ts',
+        find: "...(hasHead ? ['HEAD'] : [])",
+        replace: '...(hasHead ? [] : [])',
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/access.test.ts',
+      title: 'takes no other method than the one of a route',
+    },
+  },
+  {
+    name: 'a pointer that rests on a list collects every deleted row',
+    edits: [
+      {
+        file: 'packages/dashboard/client/src/ui/held-rows.ts',
+        find: 'length > goneMax) return wanted',
+        replace: 'length < 0 * goneMax) return wanted',
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/page-views.test.ts',
+      title: 'come in the wanted order once more than 200 deleted ones have gathered',
+    },
+  },
+  {
     name: 'the session does not say that no more streams can be opened',
     edits: [
       {
