@@ -128,4 +128,18 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
       title: 'aborts a handler that takes too long, and abandons one that does not stop',
     },
   },
+  {
+    name: 'the end of a case of the conformance suite has no time limit',
+    edits: [
+      {
+        file: 'packages/conformance/src/run-cases.ts',
+        find: "await withinTime('closing the drivers and removing the stores of the case', end, endMsMax)",
+        replace: 'await end',
+      },
+    ],
+    finder: {
+      file: 'packages/conformance/test/run-cases.test.ts',
+      title: 'a driver whose close never ends fails its cases, one after the other',
+    },
+  },
 ]
