@@ -129,6 +129,20 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'a timeout of fetch is stored under a number',
+    edits: [
+      {
+        file: 'packages/queue/src/driver/describe-failure.ts',
+        find: 'code: hasNumber ? undefined : code,',
+        replace: 'code,',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/core/last-error.test.ts',
+      title: 'a timeout or an abort of the platform has its name and not its legacy number',
+    },
+  },
+  {
     name: 'the end of a case of the conformance suite has no time limit',
     edits: [
       {

@@ -35,7 +35,7 @@ function bounded({
 }: Partial<Record<keyof LastError, unknown>>): LastError {
   return {
     name: text(name ?? 'Error', bytesMax.name),
-    ...(code === undefined ? {} : { code: text(code, bytesMax.code) }),
+    ...((code ?? '') === '' ? {} : { code: text(code, bytesMax.code) }),
     message: text(message ?? '', bytesMax.message),
     ...(stack === undefined ? {} : { stack: text(stack, bytesMax.stack) }),
   }
@@ -63,7 +63,14 @@ function read(error: unknown, withStack: boolean): LastError {
       return bounded({ name: typeof error, message: String(error) })
     }
     const { name, code, message, stack } = error as Record<string, unknown>
-    return bounded({ name, code, message, stack: withStack ? stack : undefined })
+    // What fetch and AbortSignal.timeout throw is told apart by its name; its code is a legacy number.
+    const hasNumber = Object.prototype.toString.call(error) === '[object DOMException]'
+    return bounded({
+      name,
+      code: hasNumber ? undefined : code,
+      message,
+      stack: withStack ? stack : undefined,
+    })
   } catch {
     return { name: 'Error', message: 'an error that cannot be read' }
   }

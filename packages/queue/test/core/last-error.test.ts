@@ -24,6 +24,26 @@ test('name, code and message are kept, and no stack', async () => {
   expect(lastError).toEqual({ name: 'RangeError', code: 'EFAR', message: 'too far' })
 })
 
+test.each([
+  ['null', null],
+  ['an empty text', ''],
+])('%s is no code', async (_name, code) => {
+  const { lastError } = await kept(Object.assign(new RangeError('too far'), { code }))
+  expect(lastError).toEqual({ name: 'RangeError', message: 'too far' })
+})
+
+test('a number is a code', async () => {
+  const { lastError } = await kept(Object.assign(new Error('unavailable'), { code: 14 }))
+  expect(lastError.code).toBe('14')
+})
+
+test('a timeout or an abort of the platform has its name and not its legacy number', async () => {
+  for (const name of ['TimeoutError', 'AbortError', 'NotAllowedError']) {
+    const { lastError } = await kept(new DOMException('no answer', name))
+    expect(lastError).toEqual({ name, message: 'no answer' })
+  }
+})
+
 test('a stack is stored if the option is set', async () => {
   const { lastError } = await kept(new Error('no'), { errorStacks: true })
   expect(lastError.stack).toContain('last-error.test.ts')
