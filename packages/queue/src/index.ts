@@ -128,6 +128,7 @@ export {
   type Stops,
   stopOnSignals,
 } from './worker/stop-on-signals.ts'
+export { TerminalError } from './worker/terminal-error.ts'
 export {
   type Handler,
   type HandlerContext,
@@ -135,7 +136,6 @@ export {
   lowPriority,
   type OnExhausted,
   type StopOptions,
-  TerminalError,
   type Worker,
   type WorkerOptions,
 } from './worker/worker.ts'

@@ -143,6 +143,20 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'a terminal error of another copy of the package is retried',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/terminal-error.ts',
+        find: 'return brand in (error as object)',
+        replace: 'return error instanceof TerminalError',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/controller.test.ts',
+      title: '29 a terminal error of another copy of the package ends it, too',
+    },
+  },
+  {
     name: 'the end of a case of the conformance suite has no time limit',
     edits: [
       {

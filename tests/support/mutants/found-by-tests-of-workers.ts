@@ -133,8 +133,8 @@ export const foundByTestsOfWorkers: readonly FoundByTest[] = [
     name: 'a thrown value that cannot be read takes a slot of the worker for good',
     edits: [
       {
-        file: 'packages/queue/src/worker/handler-result.ts',
-        find: 'try {\n    return error instanceof TerminalError\n  } catch {\n    return false\n  }',
+        file: 'packages/queue/src/worker/terminal-error.ts',
+        find: 'try {\n    return brand in (error as object)\n  } catch {\n    return false\n  }',
         replace: 'return error instanceof TerminalError',
       },
     ],

@@ -1,5 +1,4 @@
 import { delayMsMax, priorityMax, priorityMin, SluiceTypeError } from '@sluice/core'
-import { TerminalError } from './worker.ts'
 
 /** A result of a handler as it may come, also against its type. */
 interface Returned {
@@ -54,15 +53,4 @@ function meaningless(cause: unknown): SluiceTypeError {
     'must return nothing, { requeueAfterMs } or { requeue: true }, with a priority or without',
     cause === undefined ? {} : { cause },
   )
-}
-
-/**
- * Whether a run that threw this value is not tried again. The value may be no object, or a proxy.
- */
-export function isTerminal(error: unknown): boolean {
-  try {
-    return error instanceof TerminalError
-  } catch {
-    return false
-  }
 }

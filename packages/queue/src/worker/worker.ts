@@ -120,11 +120,3 @@ export interface Worker extends AsyncDisposable {
    */
   runUntilIdle(): Promise<void>
 }
-
-/** An error after which a key is not tried again. */
-export class TerminalError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.name = 'TerminalError'
-  }
-}

@@ -73,6 +73,16 @@ describe.each(setups)('a controller, over $way', (setup) => {
     expect(await runOnce(new Scene(setup), fail)).toBeUndefined()
   })
 
+  test('29 a terminal error of another copy of the package ends it, too', async () => {
+    const copyPath = '../../src/worker/terminal-error.ts?copy'
+    const copy = (await import(copyPath)) as { TerminalError: typeof TerminalError }
+    expect(copy.TerminalError).not.toBe(TerminalError)
+    const fail = () => {
+      throw new copy.TerminalError('never')
+    }
+    expect(await runOnce(new Scene(setup), fail)).toBeUndefined()
+  })
+
   test('29 requeueAfterMs forgets, and comes back then at its priority', async () => {
     const scene = new Scene(setup)
     const row = await runOnce(scene, () => ({ requeueAfterMs: 5_000 }))
