@@ -274,7 +274,8 @@ class RedisDriver implements Driver {
   }
 
   get #open(): Opened {
-    if (this.#opened === undefined) throw new SluiceError('ERR_STORE', 'the driver is not open')
+    if (this.#opened === undefined)
+      throw new SluiceError('ERR_STORE', 'the driver is not open; queues open and close it')
     return this.#opened
   }
 

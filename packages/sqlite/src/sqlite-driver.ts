@@ -236,22 +236,18 @@ export class SqliteDriver implements Driver {
   }
 
   #opened(): ConnectionShare {
-    if (this.#share === undefined) throw new SluiceError('ERR_CLOSED', 'the driver is not open')
+    if (this.#share === undefined) throw notOpen()
     return this.#share
   }
 
   #write<T>(queue: string | null, work: Work<T>): Awaitable<T> {
-    if (this.#share === undefined) return this.#notOpen()
+    if (this.#share === undefined) return Promise.reject(notOpen())
     return this.#share.connection.write(this.#clock, queue, work)
   }
 
   #read<T>(queue: string | null, work: Work<T>): Awaitable<T> {
-    if (this.#share === undefined) return this.#notOpen()
+    if (this.#share === undefined) return Promise.reject(notOpen())
     return this.#share.connection.read(this.#clock, queue, work)
-  }
-
-  #notOpen(): Promise<never> {
-    return Promise.reject(new SluiceError('ERR_CLOSED', 'the driver is not open'))
   }
 
   #writeTo<T>(queue: string, work: (tx: WriteTransaction) => T): Awaitable<T> {
@@ -276,4 +272,9 @@ export class SqliteDriver implements Driver {
       return value
     })
   }
+}
+
+/** A queue does not report ERR_CLOSED of a call that it makes automatically, so this is another code. */
+function notOpen(): SluiceError {
+  return new SluiceError('ERR_STORE', 'the driver is not open; queues open and close it')
 }

@@ -390,9 +390,9 @@ test('a driver that is not open says so', async () => {
   const { driver } = storeOn(scratchFile())
   await assert.rejects(
     async () => await driver.add('q', [ask('a')], askOptions),
-    withCode('ERR_CLOSED'),
+    withCode('ERR_STORE'),
   )
   await driver.open({})
   await driver.close()
-  await assert.rejects(async () => await driver.queues(), withCode('ERR_CLOSED'))
+  await assert.rejects(async () => await driver.queues(), withCode('ERR_STORE'))
 })

@@ -3,6 +3,20 @@ import type { FoundByTest } from './source-mutant.ts'
 /** Defects of the driver for SQLite, and the tests that find them. */
 export const foundByTestsOfSqlite: readonly FoundByTest[] = [
   {
+    name: 'a worker on SQLite is silent about a driver that was closed',
+    edits: [
+      {
+        file: 'packages/sqlite/src/sqlite-driver.ts',
+        find: "new SluiceError('ERR_STORE', 'the driver is not open",
+        replace: "new SluiceError('ERR_CLOSED', 'the driver is not open",
+      },
+    ],
+    finder: {
+      file: 'tests/test/closed-driver.test.ts',
+      title: 'a worker reports that the driver of its queue was closed',
+    },
+  },
+  {
     name: 'a page that the system could not read is a finding about the file of SQLite',
     edits: [
       {

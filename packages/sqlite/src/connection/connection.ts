@@ -206,7 +206,7 @@ export class Connection {
         `${this.file} was opened in another process or thread; open it again in this one`,
       )
     }
-    if (this.#isClosed) throw new SluiceError('ERR_CLOSED', `${this.file} is closed`)
+    if (this.#isClosed) throw new SluiceError('ERR_STORE', `${this.file} is closed`)
     return this.#statements ?? this.#open(clock)
   }
 
