@@ -120,7 +120,7 @@ export {
   tokensAt,
   tokensDuring,
 } from './limiter/bucket.ts'
-export type { Limiter, PlannedLimiter } from './limiter/limiter.ts'
+export { checkLimiter, type Limiter, type PlannedLimiter } from './limiter/limiter.ts'
 export { clampNs, delayNsMax, jitteredNs, msOfNs, nsOfMs } from './limiter/nanoseconds.ts'
 export {
   type BucketPlan,

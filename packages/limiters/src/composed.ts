@@ -1,13 +1,4 @@
-import { checkFunction, checkObject, checkPlan, type Limiter, type LimiterPlan } from '@sluice/core'
-
-/** Asserts an object with the three methods of a limiter. */
-export function checkLimiter<T>(parameter: string, limiter: Limiter<T>): Limiter<T> {
-  checkObject(parameter, limiter)
-  checkFunction(`${parameter}.when`, limiter.when)
-  checkFunction(`${parameter}.forget`, limiter.forget)
-  checkFunction(`${parameter}.numRequeues`, limiter.numRequeues)
-  return limiter
-}
+import { checkPlan, type Limiter, type LimiterPlan } from '@sluice/core'
 
 /**
  * The plan of a combined limiter: it has one only if all its parts have one, because a part without

@@ -1,5 +1,6 @@
 import {
   checkFunction,
+  checkLimiter,
   checkNumber,
   checkObject,
   clampNs,
@@ -9,7 +10,7 @@ import {
   nsOfMs,
   type PlannedLimiter,
 } from '@sluice/core'
-import { checkLimiter, composedPlan } from './composed.ts'
+import { composedPlan } from './composed.ts'
 import { defaultRandom, type Random } from './random.ts'
 
 /** Options of a {@link jittered} limiter. */

@@ -1,5 +1,5 @@
-import type { Limiter, PlannedLimiter } from '@sluice/core'
-import { checkLimiter, composedPlan } from './composed.ts'
+import { checkLimiter, type Limiter, type PlannedLimiter } from '@sluice/core'
+import { composedPlan } from './composed.ts'
 
 /** The items that all of several limiters accept. */
 export type ItemOfAll<L extends Limiter<never>> = (

@@ -1,3 +1,4 @@
+import { checkFunction, checkObject } from '../checks/check.ts'
 import type { LimiterPlan } from './plan.ts'
 
 /**
@@ -29,4 +30,13 @@ export interface Limiter<T = unknown> {
 /** A limiter that a store can follow: its counts and its buckets live where the keys live. */
 export interface PlannedLimiter<T = unknown> extends Limiter<T> {
   readonly plan: LimiterPlan
+}
+
+/** Accepts any object with the three methods of a limiter. */
+export function checkLimiter<T>(parameter: string, limiter: Limiter<T>): Limiter<T> {
+  checkObject(parameter, limiter)
+  for (const method of ['when', 'forget', 'numRequeues'] as const) {
+    checkFunction(`${parameter}.${method}`, limiter[method])
+  }
+  return limiter
 }

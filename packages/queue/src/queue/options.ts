@@ -2,6 +2,7 @@ import type { Clock, Dedupe, Driver, KeyOf, Limiter } from '@sluice/core'
 import {
   checkBoolean,
   checkFunction,
+  checkLimiter,
   checkNumber,
   checkObject,
   checkOneOf,
@@ -212,15 +213,6 @@ export function checkClock(clock: Clock): Clock {
     checkFunction(`clock.${verb}`, clock[verb])
   }
   return clock
-}
-
-/** Accepts any object with a limiter's three methods. */
-export function checkLimiter<T>(parameter: string, limiter: Limiter<T>): Limiter<T> {
-  checkObject(parameter, limiter)
-  for (const verb of ['when', 'forget', 'numRequeues'] as const) {
-    checkFunction(`${parameter}.${verb}`, limiter[verb])
-  }
-  return limiter
 }
 
 /**

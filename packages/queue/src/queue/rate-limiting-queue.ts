@@ -1,5 +1,6 @@
 import {
   type AddOutcome,
+  checkLimiter,
   checkObject,
   type ForgetOutcome,
   isOwnKey,
@@ -21,7 +22,6 @@ import {
 import { LimiterInQueue } from './limiter-in-queue.ts'
 import {
   type CheckedOptions,
-  checkLimiter,
   checkQueueOptions,
   givenOptions,
   type JsonChecked,
