@@ -32,14 +32,14 @@ export class Input {
     return this.#positionals.slice(from)
   }
 
-  /** The positional at this index as the name of a queue. */
-  queue(index = 0): string {
-    return checkedQueue(this.#positionals[index] ?? '')
+  /** The first positional as the name of a queue. */
+  queue(): string {
+    return checkedQueue(this.#positionals[0] ?? '')
   }
 
-  /** The positional at this index as the name of a queue; `undefined` if it is left out. */
-  queueIfGiven(index = 0): string | undefined {
-    return this.#positionals[index] === undefined ? undefined : this.queue(index)
+  /** The first positional as the name of a queue; `undefined` if it is left out. */
+  queueIfGiven(): string | undefined {
+    return this.#positionals.length === 0 ? undefined : this.queue()
   }
 
   /** The positionals from this index on as keys. */

@@ -116,12 +116,11 @@ export class Client {
     keys: readonly string[],
     ask: () => T | Promise<T>,
     actionOf: (index: number, answer: T | undefined) => Action | undefined,
-    recover?: () => Promise<T>,
   ): Promise<Result<T>> {
     const { history, now } = this.#context
     const start = history.event()
     await someTurns(this.#chance)
-    const result = await attempt(ask, recover)
+    const result = await attempt(ask)
     await someTurns(this.#chance)
     const end = history.event()
     if (result === 'refused') return result
@@ -354,7 +353,7 @@ function known<T extends object>(reply: T | Failure | undefined): T | 'refused' 
 
 async function attempt<T>(
   ask: () => T | Promise<T>,
-  recover: (() => Promise<T>) | undefined,
+  recover?: () => Promise<T>,
 ): Promise<Result<T>> {
   try {
     return { answer: await ask() }

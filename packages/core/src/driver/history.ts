@@ -153,12 +153,6 @@ export class RecordedHistory {
   /** Newest first. */
   #failed: readonly FailedRun[] = []
 
-  /** Whether nothing is recorded that is kept at `now`. */
-  isEmpty(now: EpochMs): boolean {
-    const isKept = ({ stepMs }: HistoryResolution): boolean => this.steps(stepMs, now).length > 0
-    return !historyResolutions.some(isKept) && this.failedRuns(now).length === 0
-  }
-
   /** Adds a record. `depth` is called once in each of the shortest steps. */
   record(record: WorkRecord, now: EpochMs, depth: () => Depth): void {
     let counted: Depth | undefined

@@ -107,7 +107,7 @@ class SteppedClock implements FakeClock {
 
   startTimer(ms: number, callback: () => void): Timer {
     const dueAfter = (delayMs: number): EpochMs => {
-      checkTimerMs('ms', delayMs)
+      checkTimerMs(delayMs)
       return this.#wallMs + Math.max(0, delayMs)
     }
     const waiter: Waiter = { dueAt: dueAfter(ms), order: 0, isRef: false, fire: callback }
@@ -131,7 +131,7 @@ class SteppedClock implements FakeClock {
   }
 
   startTicker(ms: number, callback: () => void): Ticker {
-    checkTickerMs('ms', ms)
+    checkTickerMs(ms)
     const waiter: Waiter = {
       dueAt: this.#wallMs + ms,
       order: 0,

@@ -14,7 +14,7 @@ class SystemTimer implements Timer {
   #isRef = false
 
   constructor(ms: number, callback: () => void) {
-    checkTimerMs('ms', ms)
+    checkTimerMs(ms)
     this.#callback = callback
     this.#start(ms)
   }
@@ -50,7 +50,7 @@ class SystemTimer implements Timer {
   }
 
   reset(ms: number): boolean {
-    checkTimerMs('ms', ms)
+    checkTimerMs(ms)
     const wasPending = this.stop()
     this.#start(ms)
     return wasPending
@@ -71,7 +71,7 @@ class SystemTicker implements Ticker {
   readonly #timer: SystemTimer
 
   constructor(ms: number, callback: () => void) {
-    checkTickerMs('ms', ms)
+    checkTickerMs(ms)
     this.#timer = new SystemTimer(ms, () => {
       // Armed again before the callback runs, so that the callback can stop it.
       this.#timer.reset(ms)

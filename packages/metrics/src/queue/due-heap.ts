@@ -12,10 +12,6 @@ export class DueHeap {
   readonly #entries: DelayedKey[] = []
   readonly #positions = new Map<string, number>()
 
-  get size(): number {
-    return this.#entries.length
-  }
-
   get(key: string): DelayedKey | undefined {
     const at = this.#positions.get(key)
     return at === undefined ? undefined : this.#entries[at]

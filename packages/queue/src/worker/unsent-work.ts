@@ -23,14 +23,14 @@ export interface FailedAttempt extends Described {
 
 const none: WorkCounts = { started: 0, done: 0, failed: 0, added: 0, merged: 0, expired: 0 }
 
-function combine(a: WorkCounts, b: WorkCounts, sign: 1 | -1): WorkCounts {
+function difference(a: WorkCounts, b: WorkCounts): WorkCounts {
   return {
-    started: a.started + sign * b.started,
-    done: a.done + sign * b.done,
-    failed: a.failed + sign * b.failed,
-    added: a.added + sign * b.added,
-    merged: a.merged + sign * b.merged,
-    expired: a.expired + sign * b.expired,
+    started: a.started - b.started,
+    done: a.done - b.done,
+    failed: a.failed - b.failed,
+    added: a.added - b.added,
+    merged: a.merged - b.merged,
+    expired: a.expired - b.expired,
   }
 }
 
@@ -59,7 +59,7 @@ export class UnsentWork {
 
   /** The record of everything up to these totals; what follows belongs to the next one. */
   take(totals: WorkCounts, holder: string): WorkRecord {
-    const counts = combine(totals, this.#told, -1)
+    const counts = difference(totals, this.#told)
     this.#told = totals
     const codes: CodeCounts = [...this.#codes]
     const attempts = [...this.#runs.values()].flat()
@@ -78,7 +78,7 @@ export class UnsentWork {
 
   /** The record did not arrive: it is part of the next one. */
   putBack(record: WorkRecord): void {
-    this.#told = combine(this.#told, record, -1)
+    this.#told = difference(this.#told, record)
     for (const [code, failed] of record.codes) {
       this.#codes.set(code, (this.#codes.get(code) ?? 0) + failed)
     }

@@ -30,7 +30,6 @@ export interface NodeRedisCluster {
 /** A client of ioredis: `Redis`. */
 export interface IoredisClient {
   readonly options: object
-  readonly status: string
   readonly stream?: { destroy(): void; ref(): void; unref(): void } | undefined
   connect(): Promise<void>
   duplicate(overrides: object): IoredisClient
