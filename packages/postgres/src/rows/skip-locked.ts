@@ -17,7 +17,8 @@ const attemptsMax = 4
 export function lockedFailure(key: string, cause?: unknown): Failure {
   const error = new SluiceError(
     'ERR_STORE_BUSY',
-    `another transaction has locked the key ${JSON.stringify(key.slice(0, 80))}`,
+    `cannot change key ${JSON.stringify(key.slice(0, 80))}: another transaction has locked it; end ` +
+      'that transaction, and repeat the call',
     { retryable: true, ...(cause !== undefined && { cause }) },
   )
   return { outcome: 'failed', error }

@@ -17,6 +17,7 @@ test('what stays locked fails alone, and a store that fails fails', async () => 
   }
   const replies = await skipLocked(batch)
   expect(replies).toMatchObject(['A', { outcome: 'failed' }, 'C', { outcome: 'failed' }])
+  expect(replies[1]).toHaveProperty('error.message', expect.stringMatching(/key "b".*; end that/))
   expect(served).toEqual([
     ['a', 'b', 'c', 'd'],
     ['a', 'c', 'd'],
