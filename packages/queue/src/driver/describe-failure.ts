@@ -6,9 +6,9 @@ import type { CheckedOptions } from '../queue/options.ts'
 
 /** An error as it is stored. */
 export interface Described {
-  /** Its name, code and message as JSON. */
+  /** Its name, code and message as JSON, with what its causes add. */
   readonly text: string
-  /** The code; without one, the name. */
+  /** The code, its own or that of a cause; without one, the name. */
   readonly code: string
 }
 
@@ -57,23 +57,36 @@ export function shortFailure(stored: string): string {
   return JSON.stringify({ ...error, message: text(error.message, shortMax) })
 }
 
-function read(error: unknown, withStack: boolean): LastError {
+/** How many causes of an error are read. */
+const causesMax = 4
+
+function read(error: unknown, withStack: boolean, causes = causesMax): LastError {
   try {
     if (typeof error !== 'object' || error === null) {
       return bounded({ name: typeof error, message: String(error) })
     }
-    const { name, code, message, stack } = error as Record<string, unknown>
+    const { name, code, message, stack, cause } = error as Record<string, unknown>
     // What fetch and AbortSignal.timeout throw is told apart by its name; its code is a legacy number.
     const hasNumber = Object.prototype.toString.call(error) === '[object DOMException]'
-    return bounded({
+    const own = bounded({
       name,
       code: hasNumber ? undefined : code,
       message,
       stack: withStack ? stack : undefined,
     })
+    if (typeof cause !== 'object' || cause === null || causes === 0) return own
+    return withCause(own, read(cause, false, causes - 1))
   } catch {
     return { name: 'Error', message: 'an error that cannot be read' }
   }
+}
+
+/** `fetch` says only in its cause what failed: that a server refused the connection, or has no address. */
+function withCause(own: LastError, cause: LastError): LastError {
+  const { code = cause.code, message } = own
+  const why = cause.message === '' ? (cause.code ?? '') : cause.message
+  const whole = message.includes(why) ? message : `${message}: ${why}`
+  return bounded({ ...own, code, message: whole })
 }
 
 /**

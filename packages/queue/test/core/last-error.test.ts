@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { promisify } from 'node:util'
 import { errorBytesMax } from '@sluice/core'
 import { expect, test } from 'vitest'
 import { createRateLimitingQueue, type LastError, memoryDriver } from '../../src/index.ts'
@@ -42,6 +45,41 @@ test('a timeout or an abort of the platform has its name and not its legacy numb
     const { lastError } = await kept(new DOMException('no answer', name))
     expect(lastError).toEqual({ name, message: 'no answer' })
   }
+})
+
+test('what fetch failed of is kept', async () => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  await promisify(server.close.bind(server))()
+  const address = `127.0.0.1:${port}`
+  const error: unknown = await fetch(`http://${address}`).catch((failure: unknown) => failure)
+  const { lastError } = await kept(error)
+  expect(lastError).toEqual({
+    name: 'TypeError',
+    code: 'ECONNREFUSED',
+    message: `fetch failed: connect ECONNREFUSED ${address}`,
+  })
+})
+
+test('an error has its own code before that of its cause, and what it says of the cause once', async () => {
+  const cause = Object.assign(new Error('no route'), { code: 'ENOROUTE' })
+  const own = Object.assign(new Error('cannot send: no route', { cause }), { code: 'ESEND' })
+  const { lastError } = await kept(own)
+  expect(lastError).toEqual({ name: 'Error', code: 'ESEND', message: 'cannot send: no route' })
+})
+
+test('a cause without a message is told by its code', async () => {
+  const cause = Object.assign(new AggregateError([], ''), { code: 'ECONNREFUSED' })
+  const { lastError } = await kept(new TypeError('fetch failed', { cause }))
+  expect(lastError.message).toBe('fetch failed: ECONNREFUSED')
+})
+
+test('an error that is its own cause is kept', async () => {
+  const error = new Error('round')
+  error.cause = error
+  const { lastError } = await kept(error)
+  expect(lastError).toEqual({ name: 'Error', message: 'round' })
 })
 
 test('a stack is stored if the option is set', async () => {
