@@ -99,6 +99,8 @@ function meaningOf(error: unknown, progress: Progress): Meaning {
 /** Advice for errors that only a change of the database ends. */
 function adviceFor(state: string | undefined): string {
   switch (state) {
+    case '25006':
+      return '; this server is a standby, or the transaction is read-only: send writes to the primary, in a transaction that may write'
     case '42501':
       return '; grant this role what rolesSql() lists, and do not apply row level security to it'
     case '3F000':

@@ -80,6 +80,7 @@ test('an error that needs an administrator says what to do', () => {
   expect(denied.message).toContain('permission denied for schema s (SQLSTATE 42501)')
   expect(denied.message).toContain('rolesSql()')
   expect(storeError(serverError('42P01'), 'sent').message).toContain('migrationSql()')
+  expect(storeError(serverError('25006'), 'sent').message).toContain('to the primary')
 })
 
 test.each([
