@@ -311,4 +311,32 @@ export const foundByTestsOfPostgres: readonly FoundByTest[] = [
       title: 'a role that reads few digits of numbers',
     },
   },
+  {
+    name: 'tokens of a schema of Postgres that was replicated start again from 1',
+    edits: [
+      {
+        file: 'packages/postgres/src/schema/schema-state.ts',
+        find: 'return !isMissing && !this.isUnnumbered',
+        replace: 'return !isMissing',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/schema/migrate.test.ts',
+      title: 'without the values of its sequences gives out greater tokens',
+    },
+  },
+  {
+    name: 'tables of Sluice without rows are taken for those of another program',
+    edits: [
+      {
+        file: 'packages/postgres/src/schema/migrate.ts',
+        find: 'if (state.isHollow) throw state.older()',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/schema/migrate.test.ts',
+      title: 'without rows is not called foreign',
+    },
+  },
 ]

@@ -100,6 +100,9 @@ async function schemaFinding(
       const summary = `${versions}, and cannot open it; upgrade this program`
       return { check, level: 'failure', summary, facts }
     }
+    if (state.isHollow || (missing === 0 && state.isUnnumbered)) {
+      return { check, level: 'failure', summary: state.older().message, facts }
+    }
     if (version < schemaVersion) return { check, level: 'failure', summary: versions, facts }
     if (missing > 0) {
       const summary = `${missing} functions that this program calls are missing, or were made for a schema of another name; run \`sluice migrate\``

@@ -84,6 +84,7 @@ async function install(connection: Connection, schema: string): Promise<readonly
   await lockSchema(connection, schema)
   const state = await SchemaState.read(connection, schema)
   state.refuseNewer()
+  if (state.isHollow) throw state.older()
   if (!state.exists) await connection.script(`create schema ${quoteIdentifier(schema)}`)
   for (const step of state.missingMigrations) {
     try {
@@ -92,6 +93,7 @@ async function install(connection: Connection, schema: string): Promise<readonly
       throw state.version === 0 ? orForeign(error, schema) : error
     }
   }
+  if (state.isUnnumbered) await connection.script(inSchema(numberingText, schema))
   const functions = state.missingFunctions
   if (functions.length > 0) {
     await connection.script(inSchema(functions.map(({ sql }) => sql).join('\n'), schema))
@@ -102,6 +104,21 @@ async function install(connection: Connection, schema: string): Promise<readonly
   }
   return [...functions, ...publics].map(({ name }) => name)
 }
+
+/**
+ * Gives values to the sequences of tables whose rows were copied by logical replication, which does not
+ * copy those of sequences. As in a new schema, numbers start at the time, in microseconds since the epoch:
+ * beyond those that the first database has given out.
+ */
+const numberingText = `with moment as (
+    select (extract(epoch from pg_catalog.clock_timestamp()) * 1000000)::bigint as now
+  ), latest as (
+    select pg_catalog.setval('sluice.latest', m.now) from moment m
+  )
+  select pg_catalog.setval(s.sequence, greatest(m.now, l.setval,
+    (select pg_catalog.max(greatest(k.token, k.seq)) from sluice.keys k)))
+  from moment m, latest l, pg_catalog.unnest(array['sluice.token', 'sluice.arrival',
+    'sluice.failed_runs_id_seq']::regclass[]) as s(sequence)`
 
 /** The error for tables of another program, which have the names of ours. */
 function orForeign(error: unknown, schema: string): unknown {

@@ -24,6 +24,10 @@ export class SchemaState {
   readonly exists: boolean
   /** Whether this role may create functions in it. */
   readonly mayCreate: boolean
+  /** Whether its tables came without their rows. */
+  readonly isHollow: boolean
+  /** Whether its sequences came without their values, so that tokens would start again from 1. */
+  readonly isUnnumbered: boolean
   readonly #applied: readonly Applied[]
   readonly #functions: ReadonlySet<string>
   /** Those that name another schema, as all do after this one was renamed. */
@@ -33,6 +37,8 @@ export class SchemaState {
     this.schema = schema
     this.exists = found !== undefined
     this.mayCreate = found?.mayCreate ?? false
+    this.isHollow = found?.hasMigrations === true && applied.length === 0
+    this.isUnnumbered = found?.isUnnumbered ?? false
     this.#applied = applied
     this.#functions = new Set(found?.functions)
     this.#elsewhere = new Set(found?.elsewhere)
@@ -49,9 +55,10 @@ export class SchemaState {
     return this.#applied.at(-1)?.version ?? 0
   }
 
-  /** Whether all tables and functions exist that this package needs. */
+  /** Whether all tables and functions exist that this package needs, and the sequences have values. */
   get isComplete(): boolean {
-    return this.missingMigrations.length === 0 && this.missingFunctions.length === 0
+    const isMissing = this.missingMigrations.length > 0 || this.missingFunctions.length > 0
+    return !isMissing && !this.isUnnumbered
   }
 
   get missingMigrations(): readonly Migration[] {
@@ -95,26 +102,38 @@ export class SchemaState {
     )
   }
 
+  get #lack(): string {
+    if (this.missingMigrations.length > 0) {
+      return `is at version ${this.version}, and this program wants version ${schemaVersion}`
+    }
+    const names = this.missingFunctions.map(({ name }) => name)
+    if (names.length === 0) {
+      return 'has sequences without values, as after logical replication, so that fencing tokens would start again'
+    }
+    return names.every((name) => this.#elsewhere.has(name))
+      ? 'was renamed, and its functions still use the schema of the old name'
+      : `lacks functions that this program calls: ${names.join(', ')}`
+  }
+
   /** The error for a schema that lacks something that is not to be, or cannot be, installed. */
   older(): SluiceError {
     const name = JSON.stringify(this.schema)
     const { version } = this
+    if (this.isHollow) {
+      return new SluiceError(
+        'ERR_SCHEMA_OLDER',
+        `the schema ${name} has the tables of Sluice, but no row in "migrations", as after restoring a dump without data; restore the rows too, or drop the schema and run \`sluice migrate\``,
+      )
+    }
     if (version === 0) {
       return new SluiceError(
         'ERR_SCHEMA_OLDER',
         `the schema ${name} has no tables of Sluice; run \`sluice migrate\`, apply the SQL of migrationSql(), or open with migrate: 'apply'`,
       )
     }
-    const missing = this.missingFunctions
-    const lacks =
-      this.missingMigrations.length > 0
-        ? `is at version ${version}, and this program wants version ${schemaVersion}`
-        : missing.every((one) => this.#elsewhere.has(one.name))
-          ? 'was renamed, and its functions still use the schema of the old name'
-          : `lacks functions that this program calls: ${missing.map((one) => one.name).join(', ')}`
     return new SluiceError(
       'ERR_SCHEMA_OLDER',
-      `the schema ${name} ${lacks}; the owner of the schema has to run \`sluice migrate\`, or apply the SQL of migrationSql()`,
+      `the schema ${name} ${this.#lack}; the owner of the schema has to run \`sluice migrate\`, or apply the SQL of migrationSql()`,
     )
   }
 }
@@ -122,6 +141,7 @@ export class SchemaState {
 interface Found {
   readonly hasMigrations: boolean
   readonly mayCreate: boolean
+  readonly isUnnumbered: boolean
   readonly functions: readonly string[]
   readonly elsewhere: readonly string[]
 }
@@ -134,6 +154,10 @@ const findText = `select
     exists (select from pg_catalog.pg_class c join pg_catalog.pg_attribute a on a.attrelid = c.oid
       where c.relnamespace = n.oid and c.relname = 'migrations' and a.attname = 'breaking') as has_migrations,
     pg_catalog.has_schema_privilege(n.oid, 'create') as may_create,
+    coalesce((select case when pg_catalog.has_sequence_privilege(c.oid, 'usage, select')
+        then pg_catalog.pg_sequence_last_value(c.oid) is null end
+      from pg_catalog.pg_class c
+      where c.relnamespace = n.oid and c.relname = 'token' and c.relkind = 'S'), false) as is_unnumbered,
     (select pg_catalog.string_agg(p.proname, ',') from pg_catalog.pg_proc p
       where p.pronamespace = n.oid) as functions,
     (select pg_catalog.string_agg(p.proname, ',') from pg_catalog.pg_proc p
@@ -150,6 +174,7 @@ async function find(connection: Connection, schema: string): Promise<Found | und
   return {
     hasMigrations: flag(row['has_migrations']),
     mayCreate: flag(row['may_create']),
+    isUnnumbered: flag(row['is_unnumbered']),
     functions: text(row['functions'])?.split(',') ?? [],
     elsewhere: text(row['elsewhere'])?.split(',') ?? [],
   }

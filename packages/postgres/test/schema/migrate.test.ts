@@ -1,7 +1,7 @@
 /** Making the schema, finding one that is too new, and three roles. */
 import type { Driver } from '@sluice/core'
 import type pg from 'pg'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import {
   doctor,
   migrate,
@@ -83,6 +83,69 @@ test('a schema that was renamed gets functions that use it, and not those of its
   await expect(migrate({ pool, schema: 'name_after', migrate: 'verify' })).resolves.toBeDefined()
   await after.close()
   await other.close()
+})
+
+describe('a schema that was copied', () => {
+  /** A schema as logical replication makes it from `from`: all rows, and no sequence has a value. */
+  async function replicate(from: string, to: string): Promise<void> {
+    await migrate({ pool, schema: to })
+    const { rows } = await pool.query(`select relname as name, relkind as kind from pg_class
+      where relnamespace = '${to}'::regnamespace and relkind in ('r', 'S')`)
+    for (const { name, kind } of rows) {
+      if (kind === 'S') await pool.query(`alter sequence ${to}.${name} restart`)
+      else {
+        await pool.query(`truncate ${to}.${name}`)
+        await pool.query(`insert into ${to}.${name} overriding system value
+          select * from ${from}.${name}`)
+      }
+    }
+  }
+
+  test('without the values of its sequences gives out greater tokens, and records failed runs', async () => {
+    const first = driverOn('copied_from')
+    await first.open({})
+    const request = { holder: 'h', claimId: 'c', leaseMs: 60_000 }
+    await first.add('q', [one, { ...one, key: 'b' }], options)
+    const claimed = await first.claim('q', { ...request, limit: 1 })
+    await pool.query(`insert into copied_from.failed_runs (queue_id, at, key, code, holder, failures, last_error)
+      select queue_id, 1, 'a', 'Error', 'h', 1, '{}' from copied_from.keys`)
+    await first.close()
+    await replicate('copied_from', 'copied_to')
+
+    expect(await doctor({ pool, schema: 'copied_to' })).toMatchObject([{ level: 'failure' }])
+    const verifying = expect(driverOn('copied_to', { pool, migrate: 'verify' }).open({})).rejects
+    await verifying.toMatchObject({
+      code: 'ERR_SCHEMA_OLDER',
+      message: expect.stringContaining('sequences without values'),
+    })
+    const second = driverOn('copied_to')
+    await second.open({})
+    const next = await second.claim('q', { ...request, limit: 1 })
+    expect(next.claims[0]!.token).toBeGreaterThan(claimed.claims[0]!.token)
+    const ids =
+      await pool.query(`insert into copied_to.failed_runs (queue_id, at, key, code, holder, failures, last_error)
+      select queue_id, 1, 'a', 'Error', 'h', 1, '{}' from copied_to.keys returning id`)
+    expect(ids.rows).toHaveLength(2)
+    expect(await doctor({ pool, schema: 'copied_to' })).toContainEqual(
+      expect.objectContaining({ check: 'schema', level: 'ok' }),
+    )
+    await second.close()
+  })
+
+  test('without rows is not called foreign', async () => {
+    await migrate({ pool, schema: 'hollow' })
+    await pool.query('truncate hollow.migrations')
+    for (const mode of ['apply', 'verify'] as const) {
+      const opening = expect(driverOn('hollow', { pool, migrate: mode }).open({})).rejects
+      await opening.toMatchObject({
+        code: 'ERR_SCHEMA_OLDER',
+        message: expect.stringContaining('a dump without data'),
+      })
+    }
+    expect(await doctor({ pool, schema: 'hollow' })).toMatchObject([
+      { level: 'failure', summary: expect.stringContaining('a dump without data') },
+    ])
+  })
 })
 
 test('a newer schema is refused if it breaks this program, and only then', async () => {
