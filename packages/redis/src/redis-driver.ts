@@ -275,7 +275,7 @@ class RedisDriver implements Driver {
 
   get #open(): Opened {
     if (this.#opened === undefined)
-      throw new SluiceError('ERR_STORE', 'the driver is not open; queues open and close it')
+      throw new SluiceError('ERR_STORE', 'the driver is not open; queues open it')
     return this.#opened
   }
 

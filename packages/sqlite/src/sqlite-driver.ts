@@ -262,19 +262,16 @@ export class SqliteDriver implements Driver {
   /** Does `work` on a queue, and wakes the watchers: it may have made keys claimable. */
   #change<T>(queue: string, work: (tx: WriteTransaction) => T): Awaitable<T> {
     const changes = this.#share?.connection.changes
-    const done = this.#writeTo(queue, work)
-    if (!(done instanceof Promise)) {
-      changes?.announce(queue)
-      return done
-    }
-    return done.then((value) => {
+    const announced = (value: T): T => {
       changes?.announce(queue)
       return value
-    })
+    }
+    const done = this.#writeTo(queue, work)
+    return done instanceof Promise ? done.then(announced) : announced(done)
   }
 }
 
 /** A queue does not report ERR_CLOSED of a call that it makes automatically, so this is another code. */
 function notOpen(): SluiceError {
-  return new SluiceError('ERR_STORE', 'the driver is not open; queues open and close it')
+  return new SluiceError('ERR_STORE', 'the driver is not open; queues open it')
 }

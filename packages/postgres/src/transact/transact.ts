@@ -132,7 +132,7 @@ export function transact(transaction: unknown, use: TransactionUse): DriverTrans
             if (index === -1) return replies
             throw new SluiceError(
               'ERR_LEASE_LOST',
-              `key ${JSON.stringify(finishes[index]?.key)} is not held under this token any more; roll ` +
+              `key ${JSON.stringify(finishes[index]?.key)} is no longer held under this token; roll ` +
                 'the transaction back',
             )
           },

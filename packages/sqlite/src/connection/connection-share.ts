@@ -92,6 +92,6 @@ function checkAgreement(open: FileSettings, wanted: FileSettings): void {
   if (differing.length === 0) return
   throw new SluiceError(
     'ERR_STORE',
-    `${open.file} is open in this process already, with another ${differing.join(' and ')}`,
+    `${open.file} is already open in this process with another ${differing.join(' and ')}`,
   )
 }

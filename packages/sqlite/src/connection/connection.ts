@@ -203,7 +203,7 @@ export class Connection {
     if (this.#environment.thread() !== this.#thread) {
       throw new SluiceError(
         'ERR_STORE',
-        `${this.file} was opened in another process or thread; open it again in this one`,
+        `${this.file} was opened in another process or thread; open it in this one`,
       )
     }
     if (this.#isClosed) throw new SluiceError('ERR_STORE', `${this.file} is closed`)

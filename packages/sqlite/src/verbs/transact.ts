@@ -118,7 +118,7 @@ function finishOrThrow(
   if (index === -1) return replies
   throw new SluiceError(
     'ERR_LEASE_LOST',
-    `key ${JSON.stringify(finishes[index]?.key)} is not held under this token any more; roll the ` +
+    `key ${JSON.stringify(finishes[index]?.key)} is no longer held under this token; roll the ` +
       'transaction back',
   )
 }
