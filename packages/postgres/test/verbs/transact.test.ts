@@ -46,7 +46,7 @@ test('a lost lease fails the caller, and leaves the transaction as it was', asyn
   const stale = { as: 'done', key: 'a', token: 17, forget: false } as const
   await expect(transaction.finish('q', [stale], options)).rejects.toMatchObject({
     code: 'ERR_LEASE_LOST',
-    message: expect.stringContaining('key "a" is not held'),
+    message: expect.stringContaining('key "a" is no longer held'),
   })
   // A caller that catches the error can still commit the rest.
   await client.query('commit')

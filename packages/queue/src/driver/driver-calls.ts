@@ -93,10 +93,10 @@ export class DriverCalls implements HandleUser, GateUser {
   #openHandle(): Awaitable<void> {
     try {
       const opening = this.handle.open()
-      this.health.record(opening)
+      this.health.record('open', opening)
       return opening
     } catch (error) {
-      this.health.failed(error)
+      this.health.failed('open', error)
       throw error
     }
   }
@@ -115,10 +115,10 @@ export class DriverCalls implements HandleUser, GateUser {
     try {
       answer = sluiceChannel.hasSubscribers ? traced(this.#event(verb, request), send) : send()
     } catch (error) {
-      this.health.failed(error)
+      this.health.failed(verb, error)
       throw error
     }
-    this.health.record(answer)
+    this.health.record(verb, answer)
     return answer
   }
 

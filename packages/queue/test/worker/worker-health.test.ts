@@ -63,6 +63,44 @@ test('trouble with the store makes it unready and leaves it alive', async () => 
   expect(new Set(scene.takeErrors())).toEqual(new Set(['ERR_STORE']))
 })
 
+// real time: attempts after a failure are spaced in real time.
+test.each(['claim', 'finish'])(
+  'a %s that fails again and again is trouble, whatever else is answered',
+  async (verb) => {
+    const scene = new Scene(late)
+    const queue = scene.queue()
+    let isAway = true
+    let made = Promise.withResolvers<void>()
+    scene.late.before = async (call) => {
+      await nextTurn()
+      if (call.verb !== verb) return
+      made.resolve()
+      if (isAway) throw new SluiceError('ERR_STORE', 'away', { retryable: true })
+    }
+    const another = async () => {
+      made = Promise.withResolvers()
+      await made.promise
+      await scene.quiet()
+    }
+    const worker = createWorker({ queue, ...idle })
+    await queue.add('a')
+    await made.promise
+    await scene.quiet()
+    await queue.add('b')
+    expect(worker.health()).toMatchObject({ ready: true })
+    await another()
+    await queue.add('c')
+    expect(worker.health()).toMatchObject({ live: true, reasons: ['STORE_IN_TROUBLE'] })
+    isAway = false
+    await another()
+    expect(worker.health()).toMatchObject({ live: true, ready: true, reasons: [] })
+    await worker.stop()
+    // A finish is repeated while its lease lasts, and reported when that ends.
+    const reported = verb === 'claim' ? ['ERR_STORE'] : []
+    expect([...new Set(scene.takeErrors())]).toEqual(reported)
+  },
+)
+
 test('a permanent error ends it: stopped rejects, onError is called, and it is not live', async () => {
   const scene = new Scene(late)
   const queue = scene.queue()
