@@ -73,6 +73,27 @@ export const foundByTestsOfControllers: readonly FoundByTest[] = [
     'a mapping that throws is reported',
   ),
   ofKubernetes(
+    'the pauses of an informer grow for as long as the process runs',
+    enqueueOn,
+    'if (clock.monotonicMs() - startedAt > steadyMs) failures = 0',
+    '',
+    'the pauses grow to half a minute, and are short again after a watch of more than a minute',
+  ),
+  ofKubernetes(
+    'each error of an informer begins a watch',
+    enqueueOn,
+    'if (restart !== undefined) return\n',
+    '',
+    'two errors of one watch begin one watch',
+  ),
+  ofKubernetes(
+    'an informer that was stopped reports its last error',
+    enqueueOn,
+    'if (isStopped) return\n    report',
+    'report',
+    'an error that comes after stop is not reported, and begins nothing',
+  ),
+  ofKubernetes(
     'an informer goes on after stop',
     enqueueOn,
     'await informer.stop()\n    // A watch that was being opened meanwhile is open after all.\n' +
