@@ -29,9 +29,16 @@ test('MET-14, MET-15: the presets have the bounds of the originals, digit by dig
   )
 })
 
+test('the tidy bounds go from a millisecond to a quarter of an hour', () => {
+  expect(boundsOf('buckets', 'tidy')).toEqual([
+    ...[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5],
+    ...[1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1_000],
+  ])
+})
+
 test('bounds of one s own have to rise from above 0', () => {
   expect(boundsOf('buckets', [0.5, 1])).toEqual([0.5, 1])
-  for (const bad of [[], [0, 1], [1, 1], [2, 1], [Number.NaN], 'huge', 7]) {
+  for (const bad of [[], [0, 1], [1, 1], [2, 1], [Number.NaN], 'huge', 'constructor', 7]) {
     expect(() => boundsOf('buckets', bad as never)).toThrow(/buckets/)
   }
 })

@@ -170,4 +170,18 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
       title: 'a driver whose close never ends fails its cases, one after the other',
     },
   },
+  {
+    name: 'members that every object has are presets of buckets',
+    edits: [
+      {
+        file: 'packages/metrics/src/provider/buckets.ts',
+        find: 'Object.hasOwn(presets, buckets) ? presets[buckets] : undefined',
+        replace: 'presets[buckets]',
+      },
+    ],
+    finder: {
+      file: 'packages/metrics/test/parts.test.ts',
+      title: 'bounds of one s own have to rise from above 0',
+    },
+  },
 ]

@@ -30,7 +30,8 @@ export const reconcileBuckets: readonly number[] = [
 /** The bounds of an option. Throws for values that are neither a preset nor rising numbers. */
 export function boundsOf(parameter: string, buckets: Buckets): readonly number[] {
   if (typeof buckets === 'string') {
-    const preset = presets[buckets]
+    // `constructor` is a member of every object, and no preset.
+    const preset = Object.hasOwn(presets, buckets) ? presets[buckets] : undefined
     if (preset !== undefined) return preset
   } else if (
     Array.isArray(buckets) &&
