@@ -184,4 +184,18 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
       title: 'bounds of one s own have to rise from above 0',
     },
   },
+  {
+    name: 'the loop around a wrapped queue releases what was detached',
+    edits: [
+      {
+        file: 'packages/queue/src/foreign/foreign-queue.ts',
+        find: 'isLeft = false\n      detach?.call(held)',
+        replace: 'detach?.call(held)',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/foreign/wrapping.test.ts',
+      title: '2 Held: leaving a loop does not release what was detached',
+    },
+  },
 ]

@@ -102,12 +102,20 @@ export function completed<T>(queue: ForeignQueue<T>, report: (error: unknown) =>
   return whole
 }
 
-/** Leaving the loop gives back the last one, unless it was finished. */
+/** Leaving the loop gives back the last one, unless it was finished or detached. */
 async function* eachOf<T>(queue: ForeignQueue<T>): AsyncGenerator<Held<T>, undefined> {
   for (;;) {
     const held = await queue.get()
     if (held === undefined) return
     let isLeft = true
+    // A Held does not say whether it was detached, and another object in its place would be unknown to
+    // the `done` of its queue.
+    const { detach } = held
+    Reflect.set(held, 'detach', () => {
+      isLeft = false
+      detach?.call(held)
+      return held
+    })
     try {
       yield held
       isLeft = false

@@ -323,6 +323,19 @@ describe('a queue with no more than the methods of client-go’s interface', () 
     expect(await refusal(queue.add('d'))).toMatchObject({ code: 'ERR_SHUT_DOWN' })
   })
 
+  test('2 Held: leaving a loop does not release what was detached', async () => {
+    const scene = new Scene(direct)
+    const queue = bare(scene)
+    await queue.add('a')
+    let detached: Held<string> | undefined
+    for await (const held of queue) {
+      detached = held.detach()
+      break
+    }
+    expect(await scene.states()).toEqual({ a: 'processing' })
+    expect(await detached?.done()).toBe('idle')
+  })
+
   test.each([
     ['addMany', (queue: RateLimitingQueue<string>) => queue.addMany(5 as never)],
     ['doneMany', (queue: RateLimitingQueue<string>) => queue.doneMany(5 as never)],
