@@ -239,8 +239,7 @@ export class DriverHandle {
 
   async #close(): Promise<void> {
     try {
-      await this.#endWatch()
-      await this.driver.close()
+      await this.#endWatch().finally(() => this.driver.close())
     } finally {
       this.#state = 'closed'
       if (this.#userCount === 0) this.#clock = undefined

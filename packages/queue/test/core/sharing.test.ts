@@ -195,6 +195,8 @@ describe('opening and closing', () => {
       'close',
       'open',
     ])
+    const { clock } = scene
+    expect(driver.requests('open')).toEqual([{ clock }, { clock }])
   })
 
   test('a store that cannot be opened: calls reject, the next one tries again, and get waits', async ({
@@ -218,6 +220,17 @@ describe('opening and closing', () => {
     expect(waiting.value?.key).toBe('a')
     expect(scene.errors.map(String)).toEqual(['Error: no such file'])
     scene.takeErrors()
+  })
+
+  test('a driver whose watch does not end is closed all the same', async () => {
+    const driver = new LateDriver(memoryDriver())
+    driver.watch = async () => () => {
+      throw new Error('the watch cannot be ended')
+    }
+    const queue = createQueue({ name: 'q', driver })
+    await queue.add('a')
+    expect(String(await refusal(queue.close()))).toContain('the watch cannot be ended')
+    expect([driver.count('open'), driver.count('close')]).toEqual([1, 1])
   })
 
   test('a driver that is being opened when the queue is closed is closed too', async () => {
