@@ -82,6 +82,7 @@ describe('a key that is added', () => {
     const { driver, library } = storeOn(scratchFile())
     await driver.open({ clock: fakeClock() })
     await driver.add('q', [ask('a')], askOptions)
+    await driver.operate.purge('q')
     const before = library.statements
     await driver.add('q', [ask('b')], askOptions)
     // Begins, reads the rows of the store and the queue together, inserts the key, and commits.

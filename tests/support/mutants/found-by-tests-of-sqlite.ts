@@ -377,4 +377,18 @@ export const foundByTestsOfSqlite: readonly FoundByTest[] = [
       title: 'a connection that is closed is refused as an argument',
     },
   },
+  {
+    name: 'a purge has pending keys counted for ever',
+    edits: [
+      {
+        file: 'packages/sqlite/src/rows/write-transaction.ts',
+        find: 'if (this.#pending !== null) this.#pending = 0',
+        replace: 'this.#pending = 0',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/counters.test.ts',
+      title: 'writes no counter',
+    },
+  },
 ]
