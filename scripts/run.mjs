@@ -221,7 +221,7 @@ const commands = {
         '--conditions=sluice-source',
         '--disable-warning=ExperimentalWarning',
         '--expose-gc',
-        'support/torture.ts',
+        'torture.ts',
         ...args,
       ],
       { cwd: join(root, 'tests') },

@@ -1,8 +1,8 @@
 import { createQueue, createWorker } from 'sluice'
 import { describe, expect, test } from 'vitest'
-import { postgresKind } from '../support/postgres-kind.ts'
-import { redisKind } from '../support/redis-kind.ts'
-import { storeKinds } from '../support/stores.ts'
+import { postgresKind } from '../support/stores/postgres-kind.ts'
+import { redisKind } from '../support/stores/redis-kind.ts'
+import { storeKinds } from '../support/stores/store-kind.ts'
 
 /** The stores that are opened; keys in memory are there without that. */
 const opened = storeKinds.filter(({ name }) => name !== 'memory')

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import type { CreateSubject } from '@sluice/conformance'
 import { afterAll, describe, test } from 'vitest'
 import { differential, sightsOfSize } from '../support/differential/differential.ts'
-import { type PostgresServer, startPostgres } from '../support/postgres-server.ts'
-import { localSubjects } from '../support/subjects.ts'
+import { localSubjects } from '../support/differential/local-subjects.ts'
+import { type PostgresServer, startPostgres } from '../support/stores/postgres-server.ts'
 
 // Every verb against the model, with batches up to the limits and hundreds of keys. Longer:
 // `npm run torture -- differential`.

@@ -11,10 +11,10 @@ import type { Driver } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { changedCopy } from '@sluice/needs/changed-copy'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { type DriverMutant, driverMutants } from '../support/driver-mutants.ts'
-import { readersMutants } from '../support/readers-mutants.ts'
+import { type DriverMutant, driverMutants } from '../support/mutants/drivers/driver-mutants.ts'
+import { readersMutants } from '../support/mutants/drivers/readers-mutants.ts'
 
-const served = new URL('../support/children/served-copy.ts', import.meta.url)
+const served = new URL('../support/programs/served-copy.ts', import.meta.url)
 
 async function subjectsOf(mutant: DriverMutant): Promise<CreateSubject> {
   const folder = join(import.meta.dirname, '..', '..', 'packages', mutant.driver)

@@ -13,8 +13,8 @@ import {
   tokenBucket,
 } from 'sluice'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { postgresKind } from '../support/postgres-kind.ts'
-import { storeKinds } from '../support/stores.ts'
+import { postgresKind } from '../support/stores/postgres-kind.ts'
+import { storeKinds } from '../support/stores/store-kind.ts'
 
 const kinds = [...storeKinds, postgresKind()]
 

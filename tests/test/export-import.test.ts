@@ -2,9 +2,16 @@ import { fakeClock } from '@sluice/core/testing'
 import { createQueue } from 'sluice'
 import { exportQueue, importQueue } from 'sluice/transfer'
 import { describe, expect, test } from 'vitest'
-import { fill, keepOpen, queueOn, rowsOf, shifted, steppedStore } from '../support/full-queue.ts'
-import { postgresKind } from '../support/postgres-kind.ts'
-import { storeKinds } from '../support/stores.ts'
+import { postgresKind } from '../support/stores/postgres-kind.ts'
+import { storeKinds } from '../support/stores/store-kind.ts'
+import {
+  fill,
+  keepOpen,
+  queueOn,
+  rowsOf,
+  shifted,
+  steppedStore,
+} from '../support/transfer/full-queue.ts'
 
 async function collect(lines: AsyncIterable<string>): Promise<string[]> {
   const all: string[] = []

@@ -3,9 +3,9 @@ import { execFile } from 'node:child_process'
 import pg from 'pg'
 import { createQueue, createWorker } from 'sluice'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { emptyFile } from '../support/empty-file.ts'
-import { type PostgresServer, startPostgres } from '../support/postgres-server.ts'
-import { driverAt } from '../support/store-address.ts'
+import { driverAt } from '../support/stores/driver-at.ts'
+import { emptyFile } from '../support/stores/empty-file.ts'
+import { type PostgresServer, startPostgres } from '../support/stores/postgres-server.ts'
 
 // A process is killed between the return of a handler and the acknowledgement of its finish. Its keys
 // run again or are finished, and are never held by a process that is gone.

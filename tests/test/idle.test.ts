@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { beforeAll, describe, test } from 'vitest'
-import { type IdleWindow, idleWindow } from '../support/idle-window.ts'
+import { type IdleWindow, idleWindow } from '../support/idle/idle-window.ts'
 
 // An idle process makes one call of its store in ten seconds, however many processes share it.
 

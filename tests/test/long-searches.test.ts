@@ -3,7 +3,7 @@ import { examine } from '@sluice/conformance/vitest'
 import { fakeClock } from '@sluice/core/testing'
 import { memoryDriver } from '@sluice/memory'
 import { sqliteDriver } from '@sluice/sqlite'
-import { emptyFile } from '../support/empty-file.ts'
+import { emptyFile } from '../support/stores/empty-file.ts'
 
 /** `SLUICE_TORTURE=1` searches for as long as it takes. */
 const isTorture = process.env['SLUICE_TORTURE'] === '1'

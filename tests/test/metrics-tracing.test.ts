@@ -14,7 +14,7 @@ import { openTelemetryTracing } from '@sluice/metrics/opentelemetry'
 import { sqliteDriver } from '@sluice/sqlite'
 import { createRateLimitingQueue, createWorker, memoryDriver } from 'sluice'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { type PostgresServer, startPostgres } from '../support/postgres-server.ts'
+import { type PostgresServer, startPostgres } from '../support/stores/postgres-server.ts'
 
 let server: PostgresServer
 beforeAll(async () => {

@@ -19,7 +19,7 @@ import {
   TerminalError,
 } from 'sluice'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { type PostgresServer, startPostgres } from '../support/postgres-server.ts'
+import { type PostgresServer, startPostgres } from '../support/stores/postgres-server.ts'
 
 /** The series of a registry, by name and labels without those that every queue has. */
 async function seriesOf(register: Registry): Promise<Map<string, number>> {

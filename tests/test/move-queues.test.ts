@@ -5,6 +5,9 @@ import { hasRedis } from '@sluice/test-redis'
 import { createQueue, memoryDriver } from 'sluice'
 import { moveQueues } from 'sluice/transfer'
 import { describe, expect, test } from 'vitest'
+import { postgresKind } from '../support/stores/postgres-kind.ts'
+import { redisKind } from '../support/stores/redis-kind.ts'
+import { type StoreKind, storeKinds } from '../support/stores/store-kind.ts'
 import {
   fill,
   keepOpen,
@@ -13,11 +16,8 @@ import {
   rowsOf,
   shifted,
   steppedStore,
-} from '../support/full-queue.ts'
-import { postgresKind } from '../support/postgres-kind.ts'
-import { redisKind } from '../support/redis-kind.ts'
-import { type StoreKind, storeKinds } from '../support/stores.ts'
-import { Strike, struckDriver } from '../support/struck-driver.ts'
+} from '../support/transfer/full-queue.ts'
+import { Strike, struckDriver } from '../support/transfer/struck-driver.ts'
 
 const hour = 3_600_000
 

@@ -6,7 +6,7 @@ import { hasRedis, startCluster } from '@sluice/test-redis'
 import { createQueue, memoryDriver } from 'sluice'
 import { moveQueues } from 'sluice/transfer'
 import { expect, onTestFinished, test } from 'vitest'
-import { keepOpen, queueName, rowsOf } from '../support/full-queue.ts'
+import { keepOpen, queueName, rowsOf } from '../support/transfer/full-queue.ts'
 
 test.skipIf(!needs('redis-server', hasRedis))(
   'a queue moves to a cluster of Redis, and back',

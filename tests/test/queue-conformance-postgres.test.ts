@@ -1,8 +1,8 @@
 import { queueCases } from '@sluice/conformance'
 import { examine } from '@sluice/conformance/vitest'
 import { afterAll, beforeAll } from 'vitest'
-import { factories } from '../support/broken-queues.ts'
-import { type PostgresServer, startPostgres } from '../support/postgres-server.ts'
+import { factories } from '../support/queue-factories.ts'
+import { type PostgresServer, startPostgres } from '../support/stores/postgres-server.ts'
 
 let server: PostgresServer
 

@@ -5,7 +5,7 @@ import { needs } from '@sluice/needs'
 import { redisDriver } from '@sluice/redis'
 import { hasRedis, type RedisProcess, startRedis } from '@sluice/test-redis'
 import { afterAll, beforeAll, describe } from 'vitest'
-import { factories } from '../support/broken-queues.ts'
+import { factories } from '../support/queue-factories.ts'
 
 describe.skipIf(!needs('redis-server', hasRedis))('redis-server', () => {
   let server: RedisProcess

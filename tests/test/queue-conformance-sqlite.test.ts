@@ -3,18 +3,11 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { type QueueFactories, queueCases, type Subject } from '@sluice/conformance'
+import { queueCases, type Subject } from '@sluice/conformance'
 import { examine } from '@sluice/conformance/vitest'
 import { fakeClock } from '@sluice/core/testing'
 import { type LibraryName, type SqliteDatabase, sqliteDriver } from '@sluice/sqlite'
-import { createDelayingQueue, createQueue, createRateLimitingQueue, createWorker } from 'sluice'
-
-const factories = {
-  createQueue,
-  createDelayingQueue,
-  createRateLimitingQueue,
-  createWorker,
-} as unknown as QueueFactories
+import { factories } from '../support/queue-factories.ts'
 
 // Taken from where the driver finds it: two copies of SQLite in one process drop each other's locks.
 const requireThere = createRequire(import.meta.resolve('@sluice/sqlite'))

@@ -1,15 +1,8 @@
-import { type QueueFactories, queueCases, type Subject } from '@sluice/conformance'
+import { queueCases, type Subject } from '@sluice/conformance'
 import { examine } from '@sluice/conformance/vitest'
 import { fakeClock } from '@sluice/core/testing'
 import { memoryDriver } from '@sluice/memory'
-import { createDelayingQueue, createQueue, createRateLimitingQueue, createWorker } from 'sluice'
-
-const factories = {
-  createQueue,
-  createDelayingQueue,
-  createRateLimitingQueue,
-  createWorker,
-} as unknown as QueueFactories
+import { factories } from '../support/queue-factories.ts'
 
 const inMemory = (): Subject => ({ driver: memoryDriver(), clock: fakeClock() })
 

@@ -1,9 +1,9 @@
 import { type Case, modelSubject, queueCases, runCase } from '@sluice/conformance'
 import { casesToSee, chooseGuards, everyPair, type Guards, guardsText } from '@sluice/needs/guards'
 import { describe, expect, test } from 'vitest'
-import { broken } from '../support/broken-queues.ts'
-import { queueMutants } from '../support/queue-mutants/all.ts'
-import recorded from '../support/queue-mutants/guards.json' with { type: 'json' }
+import { queueMutants } from '../support/mutants/queues/all.ts'
+import { broken } from '../support/mutants/queues/broken-queues.ts'
+import recorded from '../support/mutants/queues/guards.json' with { type: 'json' }
 
 /** A mutant that breaks more than this share of the promises proves nothing about any of them. */
 const shareMax = 0.25
@@ -66,5 +66,5 @@ test('every case is guarded by a subtle one', async () => {
   const unguarded = cases.filter(({ id }) => !known.has(found.guardOf[id] ?? ''))
   expect(unguarded.map(({ id }) => id)).toEqual([])
   if (!everyPair) return
-  await expect(guardsText(found)).toMatchFileSnapshot('../support/queue-mutants/guards.json')
+  await expect(guardsText(found)).toMatchFileSnapshot('../support/mutants/queues/guards.json')
 })

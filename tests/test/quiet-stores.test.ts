@@ -11,9 +11,9 @@ import { hasRedis, startRedis } from '@sluice/test-redis'
 import pg from 'pg'
 import { createRateLimitingQueue, createWorker, type RateLimitingQueue, type Worker } from 'sluice'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { countedDriver } from '../support/counted-driver.ts'
-import { emptyFile } from '../support/empty-file.ts'
-import { SkippedTime } from '../support/skipped-time.ts'
+import { countedDriver } from '../support/idle/counted-driver.ts'
+import { SkippedTime } from '../support/idle/skipped-time.ts'
+import { emptyFile } from '../support/stores/empty-file.ts'
 
 // A worker waits for 24 virtual hours, with `quietAfterMs`. The database counts what it is asked. Both
 // the time of the queue and that of the driver's own timers pass.

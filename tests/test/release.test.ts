@@ -1,7 +1,7 @@
 import { createQueue, inspectStore } from 'sluice'
 import { describe, expect, test } from 'vitest'
-import { postgresKind } from '../support/postgres-kind.ts'
-import { storeKinds } from '../support/stores.ts'
+import { postgresKind } from '../support/stores/postgres-kind.ts'
+import { storeKinds } from '../support/stores/store-kind.ts'
 
 describe.each([...storeKinds, postgresKind()])('$name', ({ make }) => {
   test('an operator takes a key from a holder, which is fenced', async () => {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { allCases } from '@sluice/conformance'
 import { describe, expect, test } from 'vitest'
-import { sourceMutants } from '../support/mutants/all.ts'
-import { outcomeWith } from '../support/mutants/put-back.ts'
-import { isTest } from '../support/mutants/source-mutant.ts'
+import { sourceMutants } from '../support/mutants/sources/all.ts'
+import { outcomeWith } from '../support/mutants/sources/put-back.ts'
+import { isTest } from '../support/mutants/sources/source-mutant.ts'
 
 // Known defects that are put back have to be found. All of them: `npm run torture -- mutants`.
 

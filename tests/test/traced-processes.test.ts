@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process'
 import { needs } from '@sluice/needs'
 import { hasRedis, startRedis } from '@sluice/test-redis'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { emptyFile } from '../support/empty-file.ts'
-import { startPostgres } from '../support/postgres-server.ts'
 import type { PrintedSpan } from '../support/programs/traced-process.ts'
+import { emptyFile } from '../support/stores/empty-file.ts'
+import { startPostgres } from '../support/stores/postgres-server.ts'
 
 // Two processes add keys, a third one runs them, with the SDK of OpenTelemetry in each: the runs are
 // linked to the adds of both.

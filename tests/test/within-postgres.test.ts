@@ -8,7 +8,7 @@ import pg from 'pg'
 import { createRateLimitingQueue } from 'sluice'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { answersTo } from '../support/answers.ts'
-import { type PostgresServer, startPostgres } from '../support/postgres-server.ts'
+import { type PostgresServer, startPostgres } from '../support/stores/postgres-server.ts'
 
 let server: PostgresServer
 

@@ -4,7 +4,7 @@ import { sqliteDriver } from '@sluice/sqlite'
 import { createRateLimitingQueue, createWorker, type HandlerContext } from 'sluice'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { answersTo } from '../support/answers.ts'
-import { emptyFile } from '../support/empty-file.ts'
+import { emptyFile } from '../support/stores/empty-file.ts'
 
 function setUp() {
   const database = new DatabaseSync(emptyFile())

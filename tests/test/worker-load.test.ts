@@ -5,8 +5,8 @@ import { memoryDriver } from '@sluice/memory'
 import { sqliteDriver } from '@sluice/sqlite'
 import { createRateLimitingQueue, createWorker, exponential, type HandlerContext } from 'sluice'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { emptyFile } from '../support/empty-file.ts'
-import { type PostgresServer, startPostgres } from '../support/postgres-server.ts'
+import { emptyFile } from '../support/stores/empty-file.ts'
+import { type PostgresServer, startPostgres } from '../support/stores/postgres-server.ts'
 
 let server: PostgresServer
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util'
 import type { CreateSubject } from '@sluice/conformance'
 import { differential, sightsOfSize } from '../support/differential/differential.ts'
+import { localSubjects } from '../support/differential/local-subjects.ts'
 import { startRedisSubjects } from '../support/differential/redis-subjects.ts'
-import { startPostgres } from '../support/postgres-server.ts'
-import { localSubjects } from '../support/subjects.ts'
+import { startPostgres } from '../support/stores/postgres-server.ts'
 
 /** The stores that need a server. */
 const servers: Readonly<

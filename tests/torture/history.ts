@@ -10,7 +10,7 @@ import {
   HistoryOnPostgres,
   HistoryOnSqlite,
   type MeasuredStore,
-} from '../support/measured-store.ts'
+} from '../support/stores/measured-store.ts'
 
 /** The most of the statements of a worker that the history may be, at 10 runs a second and more. */
 const shareMax = 0.02

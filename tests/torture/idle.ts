@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { parseArgs } from 'node:util'
-import { idleWindow } from '../support/idle-window.ts'
+import { idleWindow } from '../support/idle/idle-window.ts'
 
 /** The most of a core, in hundredths, that a process may take while it waits. */
 const cpuMax = 1

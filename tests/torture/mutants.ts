@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
-import { sourceMutants } from '../support/mutants/all.ts'
-import { outcomeWith } from '../support/mutants/put-back.ts'
-import { isTest, type Run, type Test } from '../support/mutants/source-mutant.ts'
+import { sourceMutants } from '../support/mutants/sources/all.ts'
+import { outcomeWith } from '../support/mutants/sources/put-back.ts'
+import { isTest, type Run, type Test } from '../support/mutants/sources/source-mutant.ts'
 
 function nameOf(finder: Run | Test): string {
   return isTest(finder) ? `${finder.file} › ${finder.title}` : finder.torture.join(' ')

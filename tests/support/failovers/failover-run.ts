@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { driverAt } from '../store-address.ts'
+import { driverAt } from '../stores/driver-at.ts'
 import { startFailingServers } from './failing-servers.ts'
 import { FailoverCrowd } from './failover-crowd.ts'
 import { type FailoverFigures, failoverFigures } from './failover-figures.ts'

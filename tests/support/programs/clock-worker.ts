@@ -13,7 +13,7 @@ import {
   type Queue,
 } from 'sluice'
 import { leaseMs, waitMs } from '../clock/clock-cells.ts'
-import { driverAt } from '../store-address.ts'
+import { driverAt } from '../stores/driver-at.ts'
 
 const [address = '', name = ''] = process.argv.slice(2)
 const driver = address === 'memory' ? memoryDriver() : driverAt(address)

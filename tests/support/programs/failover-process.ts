@@ -6,7 +6,7 @@ import { openSync, writeSync } from 'node:fs'
 import type { Driver, FinishReply } from '@sluice/core'
 import { createQueue, createWorker } from 'sluice'
 import type { FailoverProcessOptions } from '../failovers/failover-crowd.ts'
-import { driverAt } from '../store-address.ts'
+import { driverAt } from '../stores/driver-at.ts'
 import type { Line } from '../witness/record.ts'
 
 const options = JSON.parse(process.argv[2] ?? '{}') as FailoverProcessOptions

@@ -7,7 +7,7 @@
 import { writeSync } from 'node:fs'
 import type { Driver, Finish } from '@sluice/core'
 import { createQueue, createWorker } from 'sluice'
-import { driverAt } from '../store-address.ts'
+import { driverAt } from '../stores/driver-at.ts'
 
 const [address = '', point = ''] = process.argv.slice(2)
 

@@ -13,7 +13,7 @@ import {
 } from '@opentelemetry/sdk-trace-base'
 import { openTelemetryTracing } from '@sluice/metrics/opentelemetry'
 import { createRateLimitingQueue } from 'sluice'
-import { driverAt } from '../store-address.ts'
+import { driverAt } from '../stores/driver-at.ts'
 
 /** A finished span, as the test reads it. */
 export interface PrintedSpan {

@@ -4,8 +4,8 @@
  */
 import { createInterface } from 'node:readline'
 import { createQueue, createWorker } from 'sluice'
-import { countedDriver } from '../counted-driver.ts'
-import { driverAt } from '../store-address.ts'
+import { countedDriver } from '../idle/counted-driver.ts'
+import { driverAt } from '../stores/driver-at.ts'
 
 const [address = ''] = process.argv.slice(2)
 let calls: Record<string, number> = {}

@@ -5,7 +5,7 @@
 import { fsyncSync, openSync, writeSync } from 'node:fs'
 import { Chance } from '@sluice/conformance'
 import { createRateLimitingQueue, createWorker, exponential } from 'sluice'
-import { driverAt } from '../store-address.ts'
+import { driverAt } from '../stores/driver-at.ts'
 import type { Line } from '../witness/record.ts'
 
 const [address = '', path = '', name = '', seed = '0'] = process.argv.slice(2)

@@ -6,8 +6,8 @@
 import { Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 import { createDelayingQueue, createWorker } from 'sluice'
-import { countedDriver } from '../counted-driver.ts'
-import { driverAt } from '../store-address.ts'
+import { countedDriver } from '../idle/counted-driver.ts'
+import { driverAt } from '../stores/driver-at.ts'
 
 let connections = 0
 const connect = Socket.prototype.connect as (...args: unknown[]) => unknown

@@ -6,7 +6,7 @@ import { Chance } from '@sluice/conformance'
 import { type ProxyMode, StoreProxy } from '@sluice/needs/store-proxy'
 import { startPostgres } from '@sluice/test-postgres'
 import { canMount, fullDisk, lockedFile, type Trouble } from '../outage/troubles.ts'
-import { driverAt } from '../store-address.ts'
+import { driverAt } from '../stores/driver-at.ts'
 import { checkRecords } from './check-records.ts'
 import { Crowd, canStep } from './crowd.ts'
 

@@ -1,4 +1,4 @@
-import type { Breakage } from '../broken-queues.ts'
+import type { Breakage } from './broken-queues.ts'
 
 /** A queue with one thing wrong, which the queue half of the suite has to notice. */
 export interface QueueMutant {

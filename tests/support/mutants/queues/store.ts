@@ -1,5 +1,4 @@
 import { SluiceError } from '@sluice/core'
-import { seen } from '../seen.ts'
 import { mutant, type QueueMutant, whole } from './mutant.ts'
 
 /** Leases, wakes, flushing and trouble, one thing wrong in each. */
@@ -203,7 +202,7 @@ export const storeMutants: readonly QueueMutant[] = [
           const asks = finishes.map(({ key }) => {
             return { key, item: undefined, priority: 0, delayMs: 0, failed: true }
           })
-          await seen(Promise.resolve(driver.add(queue, asks, options)))
+          await Promise.allSettled([driver.add(queue, asks, options)])
           throw error
         }
       },

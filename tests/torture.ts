@@ -5,7 +5,7 @@ interface TortureModule {
   main(args: string[]): Promise<void>
 }
 
-const folder = new URL('../torture/', import.meta.url)
+const folder = new URL('torture/', import.meta.url)
 
 const names = readdirSync(folder)
   .filter((file) => file.endsWith('.ts'))

@@ -1,7 +1,22 @@
-import type { FoundByTest } from './source-mutant.ts'
+import type { FoundByTest } from '../source-mutant.ts'
 
-/** Defects of the command line, the dashboard and the metrics, and the tests that find them. */
-export const foundByTestsOfOperators: readonly FoundByTest[] = [
+/** Defects of the command line and the dashboard, and the tests that find them. */
+export const foundByTestsOfCliAndDashboard: readonly FoundByTest[] = [
+  {
+    name: 'wrong tokens of others keep the owner out',
+    edits: [
+      {
+        file: 'packages/dashboard/src/access/visitors.ts',
+        find: 'if (!isSame(token, auth.token)) {\n      if (this.#wrong.allow()) {',
+        replace:
+          'const isAllowed = this.#wrong.allow()\n    if (!isAllowed || !isSame(token, auth.token)) {\n      if (isAllowed) {',
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/sign-in.test.ts',
+      title: 'is not kept from the owner by the wrong tokens of others',
+    },
+  },
   {
     name: 'doctor fails on a store that it cannot examine',
     edits: [
@@ -88,48 +103,6 @@ export const foundByTestsOfOperators: readonly FoundByTest[] = [
     },
   },
   {
-    name: 'the depth in memory lacks keys that were unparked',
-    edits: [
-      {
-        file: 'packages/metrics/src/recorder/recorder.ts',
-        find: "else if (verb === 'unpark') ledger.unparked(key, moment)",
-        replace: '',
-      },
-    ],
-    finder: {
-      file: 'tests/test/metrics.test.ts',
-      title: 'parked keys leave the depth, and come back when they are unparked',
-    },
-  },
-  {
-    name: 'the depth in memory has keys that were parked by their runs',
-    edits: [
-      {
-        file: 'packages/metrics/src/queue/queue-ledger.ts',
-        find: "if (reply.outcome === 'parked') this.#park(key, reply.dueAt, priority)",
-        replace: '',
-      },
-    ],
-    finder: {
-      file: 'tests/test/metrics.test.ts',
-      title: 'parked keys leave the depth, and come back when they are unparked',
-    },
-  },
-  {
-    name: 'of queues with one controller label, the gauges show the last one',
-    edits: [
-      {
-        file: 'packages/metrics/src/provider/gauge-sum.ts',
-        find: 'sum += value',
-        replace: 'sum = value',
-      },
-    ],
-    finder: {
-      file: 'packages/metrics/test/prometheus.test.ts',
-      title: 'the gauges of queues with one controller label are added up',
-    },
-  },
-  {
     name: 'lines of stdin that come before the store is open are lost',
     edits: [
       {
@@ -188,20 +161,6 @@ export const foundByTestsOfOperators: readonly FoundByTest[] = [
     finder: {
       file: 'packages/dashboard/test/failures.test.ts',
       title: 'are not found by a code that redaction has changed, so that no guess is confirmed',
-    },
-  },
-  {
-    name: 'a key that cannot be shown costs the spans of the keys claimed with it',
-    edits: [
-      {
-        file: 'packages/metrics/src/tracing.ts',
-        find: 'this.#onError(error)\n      return {}',
-        replace: 'throw error',
-      },
-    ],
-    finder: {
-      file: 'packages/metrics/test/tracing.test.ts',
-      title: 'a key that cannot be shown has spans all the same, and so have those beside it',
     },
   },
   {

@@ -1,7 +1,35 @@
-import type { FoundByTest } from './source-mutant.ts'
+import type { FoundByTest } from '../source-mutant.ts'
 
 /** Defects of waits and delays, and the tests that find them. */
 export const foundByTestsOfWaits: readonly FoundByTest[] = [
+  {
+    name: 'doneMany around a queue that has none rejects before all keys are answered',
+    edits: [
+      {
+        file: 'packages/queue/src/core/resolved.ts',
+        find: 'return Promise.allSettled(calls).then(() => Promise.all(calls))',
+        replace: 'return Promise.all(calls)',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/foreign/wrapping.test.ts',
+      title: 'rejects once all keys are answered, with',
+    },
+  },
+  {
+    name: 'a wait for a key that is delayed around a foreign queue keeps the process alive with ref: false',
+    edits: [
+      {
+        file: 'packages/queue/src/foreign/process-delays.ts',
+        find: 'if (this.#options.ref && this.#callers > 0',
+        replace: 'if (this.#callers > 0',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/core/living.test.ts',
+      title: 'is done by every wait, unless ref is false, and by nothing else',
+    },
+  },
   {
     name: 'an aborted get waits for the check of an item',
     edits: [

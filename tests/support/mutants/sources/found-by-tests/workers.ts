@@ -1,7 +1,35 @@
-import type { FoundByTest } from './source-mutant.ts'
+import type { FoundByTest } from '../source-mutant.ts'
 
 /** Defects of workers and of what they claim and finish, and the tests of the suite that find them. */
 export const foundByTestsOfWorkers: readonly FoundByTest[] = [
+  {
+    name: 'a handler that loses its slot is not reported',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/handler-run.ts',
+        find: "if (error !== undefined) this.#report(error, 'abandoned')",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/worker.test.ts',
+      title: 'aborts a handler that takes too long, and abandons one that does not stop',
+    },
+  },
+  {
+    name: 'a terminal error of another copy of the package is retried',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/terminal-error.ts',
+        find: 'return brand in (error as object)',
+        replace: 'return error instanceof TerminalError',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/controller.test.ts',
+      title: '29 a terminal error of another copy of the package ends it, too',
+    },
+  },
   {
     name: 'a key that was claimed ahead is handed out after its lease',
     edits: [
@@ -270,20 +298,6 @@ export const foundByTestsOfWorkers: readonly FoundByTest[] = [
     },
   },
   {
-    name: 'a pause leaves what was claimed ahead to be started',
-    edits: [
-      {
-        file: 'packages/queue/src/inspect/queue-inspection.ts',
-        find: "verb === 'pause' || verb === 'park'",
-        replace: "verb === 'park'",
-      },
-    ],
-    finder: {
-      file: 'packages/queue/test/batched/prefetching.test.ts',
-      title: 'releases them at once',
-    },
-  },
-  {
     name: 'keys of a claim are kept by limits that have fallen since',
     edits: [
       {
@@ -380,20 +394,6 @@ export const foundByTestsOfWorkers: readonly FoundByTest[] = [
       file: 'packages/queue/test/core/closing.test.ts',
       title:
         'called again with a grace of 0, it ends within two seconds, also if the store is silent',
-    },
-  },
-  {
-    name: 'an operation waits for its store for ever',
-    edits: [
-      {
-        file: 'packages/queue/src/inspect/queue-inspection.ts',
-        find: ": calls.change('operate', sent",
-        replace: ": calls.call('operate', sent",
-      },
-    ],
-    finder: {
-      file: 'packages/queue/test/inspect/operations-in-time.test.ts',
-      title: 'is not pending for longer than timeoutMs, and its outcome is unknown then',
     },
   },
 ]

@@ -1,4 +1,4 @@
-import type { FoundByTest } from './source-mutant.ts'
+import type { FoundByTest } from '../source-mutant.ts'
 
 const enqueueOn = 'packages/kubernetes/src/enqueue-on.ts'
 const mapping = 'packages/kubernetes/src/mapping.ts'

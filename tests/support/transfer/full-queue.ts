@@ -2,7 +2,7 @@ import { batchKeysMax, type Driver, type KeyRow, never } from '@sluice/core'
 import { type FakeClock, fakeClock } from '@sluice/core/testing'
 import { createQueue, createRateLimitingQueue, exponential, maxOf, tokenBucket } from 'sluice'
 import { expect, onTestFinished } from 'vitest'
-import type { StoreKind } from './stores.ts'
+import type { StoreKind } from '../stores/store-kind.ts'
 
 /** The name of the queue that {@link fill} fills. */
 export const queueName = 'orders'

@@ -6,7 +6,7 @@ import {
 import { edited } from './edited.ts'
 
 // The configuration of the root, which is no package that could be imported by its name.
-const root = new URL('vitest.config.ts', new URL('../../../', import.meta.url))
+const root = new URL('vitest.config.ts', new URL('../../../../', import.meta.url))
 const suite = ((await import(root.href)) as { readonly default: ViteUserConfig }).default
 
 const mutation = {

@@ -6,15 +6,7 @@ import type {
   QueueFactories,
 } from '@sluice/conformance'
 import type { Driver } from '@sluice/core'
-import { createDelayingQueue, createQueue, createRateLimitingQueue, createWorker } from 'sluice'
-
-/** The factories of the public queue, as the suite takes them. */
-export const factories = {
-  createQueue,
-  createDelayingQueue,
-  createRateLimitingQueue,
-  createWorker,
-} as unknown as QueueFactories
+import { factories } from '../../queue-factories.ts'
 
 /** Any queue; the verbs that a plain one lacks are only replaced, never called. */
 export type AnyQueue = PublicRateLimitingQueue<unknown>

@@ -1,7 +1,49 @@
-import type { FoundByTest } from './source-mutant.ts'
+import type { FoundByTest } from '../source-mutant.ts'
 
 /** Defects of the queue, and the tests of the suite that find them. */
 export const foundByTestsOfQueues: readonly FoundByTest[] = [
+  {
+    name: 'an add that waits for the next batch holds up adds of every priority',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/next-batch.ts',
+        find: '!heldUp.has(priority)',
+        replace: '(heldUp.size === 0 || priority === undefined)',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/batched/batches.test.ts',
+      title: 'keys whose priority is raised one by one are in two batches',
+    },
+  },
+  {
+    name: 'a Node that is too old makes a queue',
+    edits: [
+      {
+        file: 'packages/queue/src/environment/parts.ts',
+        find: "if ('transfer' in ArrayBuffer.prototype) return",
+        replace: 'return',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/queue/bad-options.test.ts',
+      title: 'a runtime that is too old is refused, with the version that is needed',
+    },
+  },
+  {
+    name: 'a timeout of fetch is stored under a number',
+    edits: [
+      {
+        file: 'packages/queue/src/driver/describe-failure.ts',
+        find: 'code: hasNumber ? undefined : code,',
+        replace: 'code,',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/core/last-error.test.ts',
+      title: 'a timeout or an abort of the platform has its name and not its legacy number',
+    },
+  },
   {
     name: 'a queue that was never used does not open its store for a transaction',
     edits: [
@@ -121,34 +163,6 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     },
   },
   {
-    name: 'on Postgres, a charge is made at the time before the wait for its bucket',
-    edits: [
-      {
-        file: 'packages/postgres/src/rows/token-buckets.ts',
-        find: 'work(buckets, lockedAt)',
-        replace: 'work(buckets, now)',
-      },
-    ],
-    finder: {
-      file: 'packages/postgres/test/verbs/locked-rows.test.ts',
-      title: 'a charge that has waited for its bucket is made when it has it',
-    },
-  },
-  {
-    name: 'on Postgres, one locked row keeps a whole batch from being cancelled',
-    edits: [
-      {
-        file: 'packages/postgres/src/verbs/cancel.ts',
-        find: 'store.locked(queue, some, false)',
-        replace: 'Promise.resolve(new Set(some))',
-      },
-    ],
-    finder: {
-      file: 'packages/postgres/test/verbs/locked-rows.test.ts',
-      title: 'fails for a locked key alone',
-    },
-  },
-  {
     name: 'counts of failures that have expired are deleted a hundred in ten seconds',
     edits: [
       {
@@ -174,34 +188,6 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     finder: {
       file: 'tests/test/within-sqlite.test.ts',
       title: 'commit together, and a lease that is lost later is reported as usual',
-    },
-  },
-  {
-    name: 'a move raises fencing numbers only before it moves keys',
-    edits: [
-      {
-        file: 'packages/queue/src/transfer/move-queues.ts',
-        find: 'given out more tokens.\n    await this.#raiseTokens()',
-        replace: 'given out more tokens.',
-      },
-    ],
-    finder: {
-      file: 'tests/test/move-queues.test.ts',
-      title: 'fencing numbers stay above those of a source that is resumed',
-    },
-  },
-  {
-    name: 'an import may raise fencing numbers to 2^53',
-    edits: [
-      {
-        file: 'packages/queue/src/transfer/transfer-lines.ts',
-        find: 'const counterMax = 2 ** 52',
-        replace: 'const counterMax = 2 ** 53',
-      },
-    ],
-    finder: {
-      file: 'tests/test/export-import.test.ts',
-      title: 'a last token of',
     },
   },
   {
@@ -280,20 +266,6 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     },
   },
   {
-    name: 'a move whose source cannot be closed leaves its target open',
-    edits: [
-      {
-        file: 'packages/queue/src/transfer/move-queues.ts',
-        find: '    } finally {\n      await to.leave()\n    }',
-        replace: '      await to.leave()\n    } finally {\n    }',
-      },
-    ],
-    finder: {
-      file: 'tests/test/move-queues.test.ts',
-      title: 'a source that cannot be closed does not keep the target open',
-    },
-  },
-  {
     name: 'a close waits for a store that does not answer',
     edits: [
       {
@@ -355,20 +327,6 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     },
   },
   {
-    name: 'moving queues does not say that workers vanished',
-    edits: [
-      {
-        file: 'packages/queue/src/transfer/move-queues.ts',
-        find: '          error: vanished,\n',
-        replace: '',
-      },
-    ],
-    finder: {
-      file: 'tests/test/move-queues.test.ts',
-      title: 'held keys are awaited, and those whose holders vanished are ended',
-    },
-  },
-  {
     name: 'addMany is refused before all its keys are answered',
     edits: [
       {
@@ -394,6 +352,48 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     finder: {
       file: 'packages/queue/test/batched/batches.test.ts',
       title: 'two operations on one key never share a batch, and take effect in their order',
+    },
+  },
+  {
+    name: 'the loop around a wrapped queue releases what was detached',
+    edits: [
+      {
+        file: 'packages/queue/src/foreign/foreign-queue.ts',
+        find: 'isLeft = false\n      detach?.call(held)',
+        replace: 'detach?.call(held)',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/foreign/wrapping.test.ts',
+      title: '2 Held: leaving a loop does not release what was detached',
+    },
+  },
+  {
+    name: 'a watch that does not end keeps the driver open',
+    edits: [
+      {
+        file: 'packages/queue/src/driver/driver-handle.ts',
+        find: 'await this.#endWatch().finally(() => this.driver.close())',
+        replace: 'await this.#endWatch()\n      await this.driver.close()',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/core/sharing.test.ts',
+      title: 'a driver whose watch does not end is closed all the same',
+    },
+  },
+  {
+    name: 'a driver that is opened again has lost its clock',
+    edits: [
+      {
+        file: 'packages/queue/src/driver/driver-handle.ts',
+        find: 'if (this.#userCount === 0) this.#clock = undefined',
+        replace: 'this.#clock = undefined',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/core/sharing.test.ts',
+      title: 'a queue that begins while the driver closes waits for that, and opens it again',
     },
   },
 ]

@@ -1,5 +1,5 @@
 import { SluiceError } from '@sluice/core'
-import type { Breakage } from '../broken-queues.ts'
+import type { Breakage } from './broken-queues.ts'
 import { mutant, type QueueMutant } from './mutant.ts'
 
 /** Items, delays and limiters, one thing wrong in each. */

@@ -11,7 +11,7 @@ export interface IdleReport {
   readonly syncs: number
 }
 
-const program = new URL('programs/waiting-worker.ts', import.meta.url).pathname
+const program = new URL('../programs/waiting-worker.ts', import.meta.url).pathname
 
 /** A process that waits for keys, and reports what it does meanwhile. */
 export class IdleProcess {

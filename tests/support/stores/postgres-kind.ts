@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import { type PostgresServer, startPostgres } from './postgres-server.ts'
-import type { StoreKind } from './stores.ts'
+import type { StoreKind } from './store-kind.ts'
 
 /**
  * Postgres as one more kind of store, on a server that runs while the tests of the file do. Stores of

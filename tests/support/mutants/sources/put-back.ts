@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { isTest, type Run, type SourceEdit, type Test } from './source-mutant.ts'
 
-const root = new URL('../../../', import.meta.url).pathname
+const root = new URL('../../../../', import.meta.url).pathname
 const preload = new URL('mutate.mjs', import.meta.url).href
 const config = new URL('vitest.config.ts', import.meta.url).pathname
-const torture = new URL('../torture.ts', import.meta.url).pathname
-const vitest = new URL('node_modules/vitest/vitest.mjs', new URL('../../', import.meta.url))
+const torture = new URL('../../../torture.ts', import.meta.url).pathname
+const vitest = new URL('node_modules/vitest/vitest.mjs', new URL('../../../', import.meta.url))
   .pathname
 
 /** A mutant that makes a run hang is found, too. */

@@ -1,7 +1,7 @@
 import { redisDriver } from '@sluice/redis'
 import { type RedisProcess, startRedis } from '@sluice/test-redis'
 import { afterAll, beforeAll } from 'vitest'
-import type { StoreKind } from './stores.ts'
+import type { StoreKind } from './store-kind.ts'
 
 /** Redis as one more kind of store, on a server that runs while the tests of the file do. */
 export function redisKind(): StoreKind {

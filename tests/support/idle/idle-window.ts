@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { needs } from '@sluice/needs'
 import { type PostgresServer, startPostgres } from '@sluice/test-postgres'
 import pg from 'pg'
-import { IdleProcess, type IdleReport } from './idle-processes.ts'
+import { IdleProcess, type IdleReport } from './idle-process.ts'
 
 /** What the processes of one group, which share a store, did while there was nothing to do. */
 export interface IdleGroup {

@@ -1,4 +1,4 @@
-import type { FoundByTest } from './source-mutant.ts'
+import type { FoundByTest } from '../source-mutant.ts'
 
 /** Defects of the driver on Redis, and the tests that find them. */
 export const foundByTestsOfRedis: readonly FoundByTest[] = [

@@ -1,7 +1,35 @@
-import type { FoundByTest } from './source-mutant.ts'
+import type { FoundByTest } from '../source-mutant.ts'
 
 /** Defects of the driver on Postgres, and the tests that find them. */
 export const foundByTestsOfPostgres: readonly FoundByTest[] = [
+  {
+    name: 'on Postgres, a charge is made at the time before the wait for its bucket',
+    edits: [
+      {
+        file: 'packages/postgres/src/rows/token-buckets.ts',
+        find: 'work(buckets, lockedAt)',
+        replace: 'work(buckets, now)',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/verbs/locked-rows.test.ts',
+      title: 'a charge that has waited for its bucket is made when it has it',
+    },
+  },
+  {
+    name: 'on Postgres, one locked row keeps a whole batch from being cancelled',
+    edits: [
+      {
+        file: 'packages/postgres/src/verbs/cancel.ts',
+        find: 'store.locked(queue, some, false)',
+        replace: 'Promise.resolve(new Set(some))',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/verbs/locked-rows.test.ts',
+      title: 'fails for a locked key alone',
+    },
+  },
   {
     name: 'a schema of Postgres with tables of another program is not called foreign',
     edits: [

@@ -1,0 +1,31 @@
+import { foundByRuns } from './found-by-runs.ts'
+import { foundByTestsOfCliAndDashboard } from './found-by-tests/cli-and-dashboard.ts'
+import { foundByTestsOfControllers } from './found-by-tests/controllers.ts'
+import { foundByTestsOfCoreAndMemory } from './found-by-tests/core-and-memory.ts'
+import { foundByTestsOfInspection } from './found-by-tests/inspection.ts'
+import { foundByTestsOfMetrics } from './found-by-tests/metrics.ts'
+import { foundByTestsOfPostgres } from './found-by-tests/postgres.ts'
+import { foundByTestsOfQueues } from './found-by-tests/queues.ts'
+import { foundByTestsOfRedis } from './found-by-tests/redis.ts'
+import { foundByTestsOfSqlite } from './found-by-tests/sqlite.ts'
+import { foundByTestsOfTransfer } from './found-by-tests/transfer.ts'
+import { foundByTestsOfWaits } from './found-by-tests/waits.ts'
+import { foundByTestsOfWorkers } from './found-by-tests/workers.ts'
+import type { SourceMutant } from './source-mutant.ts'
+
+/** Known defects, put back one at a time. */
+export const sourceMutants: readonly SourceMutant[] = [
+  ...foundByTestsOfCoreAndMemory,
+  ...foundByTestsOfQueues,
+  ...foundByTestsOfWaits,
+  ...foundByTestsOfWorkers,
+  ...foundByTestsOfInspection,
+  ...foundByTestsOfTransfer,
+  ...foundByTestsOfSqlite,
+  ...foundByTestsOfPostgres,
+  ...foundByTestsOfRedis,
+  ...foundByTestsOfControllers,
+  ...foundByTestsOfMetrics,
+  ...foundByTestsOfCliAndDashboard,
+  ...foundByRuns,
+]

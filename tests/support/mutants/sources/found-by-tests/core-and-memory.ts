@@ -1,0 +1,117 @@
+import type { FoundByTest } from '../source-mutant.ts'
+
+/** Defects of core, of memory and of the conformance suite, and the tests that find them. */
+export const foundByTestsOfCoreAndMemory: readonly FoundByTest[] = [
+  {
+    name: 'the end of a case of the conformance suite has no time limit',
+    edits: [
+      {
+        file: 'packages/conformance/src/run-cases.ts',
+        find: "await withinTime('closing the drivers and removing the stores of the case', end, endMsMax)",
+        replace: 'await end',
+      },
+    ],
+    finder: {
+      file: 'packages/conformance/test/run-cases.test.ts',
+      title: 'a driver whose close never ends fails its cases, one after the other',
+    },
+  },
+  {
+    name: 'crashes outlast a run that ended well',
+    edits: [
+      {
+        file: 'packages/core/src/transitions/finish.ts',
+        find: 'state.crashes = 0\n  if (state.laterAt !== never) collapse',
+        replace: 'if (state.laterAt !== never) collapse',
+      },
+    ],
+    finder: {
+      file: 'packages/core/test/transition-table.test.ts',
+      title: 'a run that has ended leaves no crashes',
+    },
+  },
+  {
+    name: 'a timer fires half a millisecond early',
+    edits: [
+      {
+        file: 'packages/core/src/time/system-clock.ts',
+        find: 'if (leftMs > 0) {',
+        replace: 'if (leftMs > 0.5) {',
+      },
+    ],
+    finder: {
+      file: 'packages/core/test/system-clock.test.ts',
+      title: 'do not fire while a fraction of a millisecond is left',
+    },
+  },
+  {
+    name: 'a tick forgets workers when failures expire',
+    edits: [
+      {
+        file: 'packages/memory/src/memory-driver.ts',
+        find: 'target.workers.deleteGone(now)',
+        replace: 'target.workers.deleteGone(now + 86_400_000 - failuresExpireMs)',
+      },
+    ],
+    finder: {
+      file: 'packages/memory/test/memory-driver.test.ts',
+      title: 'workers that were not seen for a day are deleted',
+    },
+  },
+  {
+    name: 'names of queues that were used once are kept',
+    edits: [
+      {
+        file: 'packages/memory/src/memory-driver.ts',
+        find: 'if (this.#queues.size >= this.#namesMax) this.#dropUnused()',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/memory/test/heap.test.ts',
+      title: 'names of queues that were used once leave nothing behind',
+    },
+  },
+  {
+    name: 'a held key of memory gets the name of a later holder of another key',
+    edits: [
+      {
+        file: 'packages/memory/src/direct-verbs.ts',
+        find: 'if (this.heldCount === 0) this.states.usualHolder = holder',
+        replace: 'this.states.usualHolder = holder',
+      },
+    ],
+    finder: {
+      file: 'packages/memory/test/memory-driver.test.ts',
+      title: 'names the holders of keys that are held at the same time without a lease',
+    },
+  },
+  {
+    name: 'an imported key is ready by the clock of the store it came from',
+    edits: [
+      {
+        file: 'packages/core/src/transitions/merge-row.ts',
+        find: 'Math.min(row.readyAt, Math.max(row.dueAt, now))',
+        replace: 'row.readyAt',
+      },
+    ],
+    finder: {
+      file: 'packages/core/test/transfer.test.ts',
+      title: 'ready no later than now',
+    },
+  },
+  {
+    name: 'an imported bucket is listed with the rate of a plan',
+    edits: [
+      {
+        file: 'packages/core/src/driver/token-buckets.ts',
+        find: 'entry.rate = rate\n    entry.state = { tokens, lastMs: at }',
+        replace: 'entry.state = { tokens, lastMs: at }',
+      },
+    ],
+    finder: {
+      file: 'packages/core/test/token-buckets.test.ts',
+      title: 'a bucket that was put in has its own rate',
+    },
+  },
+]

@@ -1,0 +1,75 @@
+import type { FoundByTest } from '../source-mutant.ts'
+
+/** Defects of the inspection and its operations, and the tests that find them. */
+export const foundByTestsOfInspection: readonly FoundByTest[] = [
+  {
+    name: 'explain does not foresee that the end of a lease parks its key',
+    edits: [
+      {
+        file: 'packages/queue/src/inspect/explain.ts',
+        find: 'info.parked || (held !== undefined && crashes + 1 >= maxCrashes)',
+        replace: 'info.parked && crashes < maxCrashes',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/inspect/inspect.test.ts',
+      title: 'foresees that the end of a lease parks a key that has crashed too often',
+    },
+  },
+  {
+    name: 'a key without a pending run shows the priority of an earlier one',
+    edits: [
+      {
+        file: 'packages/queue/src/inspect/key-info.ts',
+        find: 'isHeld ? row.claimedPriority : priorityDefault',
+        replace: 'isHeld ? row.claimedPriority : row.priority',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/inspect/inspect.test.ts',
+      title: 'a key without a pending run has no priority left of earlier runs',
+    },
+  },
+  {
+    name: 'explain does not see that a delayed run is due before the lease of its key ends',
+    edits: [
+      {
+        file: 'packages/queue/src/inspect/explain.ts',
+        find: 'dueAt <= Math.max(leaseUntil, now)',
+        replace: 'dueAt <= now',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/inspect/inspect.test.ts',
+      title: 'foresees what the end of a lease does to a key with a delayed run',
+    },
+  },
+  {
+    name: 'a pause leaves what was claimed ahead to be started',
+    edits: [
+      {
+        file: 'packages/queue/src/inspect/queue-inspection.ts',
+        find: "verb === 'pause' || verb === 'park'",
+        replace: "verb === 'park'",
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/batched/prefetching.test.ts',
+      title: 'releases them at once',
+    },
+  },
+  {
+    name: 'an operation waits for its store for ever',
+    edits: [
+      {
+        file: 'packages/queue/src/inspect/queue-inspection.ts',
+        find: ": calls.change('operate', sent",
+        replace: ": calls.call('operate', sent",
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/inspect/operations-in-time.test.ts',
+      title: 'is not pending for longer than timeoutMs, and its outcome is unknown then',
+    },
+  },
+]

@@ -1,0 +1,187 @@
+import type { FoundByTest } from '../source-mutant.ts'
+
+/** Defects of the metrics and the traces, and the tests that find them. */
+export const foundByTestsOfMetrics: readonly FoundByTest[] = [
+  {
+    name: 'the depth misses the second run of a key that was parked',
+    edits: [
+      {
+        file: 'packages/metrics/src/queue/queue-ledger.ts',
+        find: 'if (run.dueAt <= moment.now) this.#delay(key, run.laterAt, run.priority)',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'tests/test/metrics.test.ts',
+      title: 'the second run of a key is counted after it was parked and unparked',
+    },
+  },
+  {
+    name: 'a key that the end of its lease parks stays in the depth',
+    edits: [
+      {
+        file: 'packages/metrics/src/queue/queue-ledger.ts',
+        find: "if (outcome === 'parked') this.parked(key, now)",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'tests/test/metrics.test.ts',
+      title: 'a key that the end of its lease parks leaves the depth',
+    },
+  },
+  {
+    name: 'a run whose error cannot be read keeps its span open',
+    edits: [
+      {
+        file: 'packages/metrics/src/mark-failed.ts',
+        find: '} catch {\n    // The span ends with what could be read.\n  }',
+        replace: '} finally {\n    // The span ends with what could be read.\n  }',
+      },
+    ],
+    finder: {
+      file: 'packages/metrics/test/tracing.test.ts',
+      title: 'a run ends its span also if its error cannot be read',
+    },
+  },
+  {
+    name: 'metrics keep every deadline that a delayed key ever had',
+    edits: [
+      {
+        file: 'packages/metrics/src/queue/due-heap.ts',
+        find: 'this.#settle(this.#positions.get(entry.key) ?? this.#entries.length, entry)',
+        replace: 'this.#settle(this.#entries.length, entry)',
+      },
+    ],
+    finder: {
+      file: 'packages/metrics/test/raising.test.ts',
+      title: 'a key that is delayed a million times over is remembered once',
+    },
+  },
+  {
+    name: 'metrics count a raised priority as an add',
+    edits: [
+      {
+        file: 'packages/metrics/src/queue/queue-ledger.ts',
+        find: ": dedupe !== 'earliest' || mark?.dueAt === dueAt || dueAt < now - dueBeforeMs",
+        replace: ": dedupe !== 'earliest'",
+      },
+    ],
+    finder: {
+      file: 'packages/metrics/test/raising.test.ts',
+      title: 'is no add, and its wait goes on',
+    },
+  },
+  {
+    name: 'metrics count in later what was only raised',
+    edits: [
+      {
+        file: 'packages/metrics/src/queue/queue-ledger.ts',
+        find: "if (dedupe === 'client-go' && !isPromised)",
+        replace: 'if (!isPromised)',
+      },
+    ],
+    finder: {
+      file: 'packages/metrics/test/raising.test.ts',
+      title: 'raises its priority, and promises nothing for later',
+    },
+  },
+  {
+    name: 'priority 0 takes one of the 25 labels',
+    edits: [
+      {
+        file: 'packages/metrics/src/queue/priority-labels.ts',
+        find: 'new Set<number>()',
+        replace: 'new Set<number>([0])',
+      },
+    ],
+    finder: {
+      file: 'packages/metrics/test/prometheus.test.ts',
+      title: '25 priorities keep their labels, whether or not 0 is among them',
+    },
+  },
+  {
+    name: 'metrics of closed queues stay',
+    edits: [
+      {
+        file: 'packages/metrics/src/recorder/recorder.ts',
+        find: 'provider.forgetQueue?.(name)',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/metrics/test/closed-queues.test.ts',
+      title: 'a queue that was closed is exported once more with its last values',
+    },
+  },
+  {
+    name: 'the depth in memory lacks keys that were unparked',
+    edits: [
+      {
+        file: 'packages/metrics/src/recorder/recorder.ts',
+        find: "else if (verb === 'unpark') ledger.unparked(key, moment)",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'tests/test/metrics.test.ts',
+      title: 'parked keys leave the depth, and come back when they are unparked',
+    },
+  },
+  {
+    name: 'the depth in memory has keys that were parked by their runs',
+    edits: [
+      {
+        file: 'packages/metrics/src/queue/queue-ledger.ts',
+        find: "if (reply.outcome === 'parked') this.#park(key, reply.dueAt, priority)",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'tests/test/metrics.test.ts',
+      title: 'parked keys leave the depth, and come back when they are unparked',
+    },
+  },
+  {
+    name: 'of queues with one controller label, the gauges show the last one',
+    edits: [
+      {
+        file: 'packages/metrics/src/provider/gauge-sum.ts',
+        find: 'sum += value',
+        replace: 'sum = value',
+      },
+    ],
+    finder: {
+      file: 'packages/metrics/test/prometheus.test.ts',
+      title: 'the gauges of queues with one controller label are added up',
+    },
+  },
+  {
+    name: 'a key that cannot be shown costs the spans of the keys claimed with it',
+    edits: [
+      {
+        file: 'packages/metrics/src/tracing.ts',
+        find: 'this.#onError(error)\n      return {}',
+        replace: 'throw error',
+      },
+    ],
+    finder: {
+      file: 'packages/metrics/test/tracing.test.ts',
+      title: 'a key that cannot be shown has spans all the same, and so have those beside it',
+    },
+  },
+  {
+    name: 'members that every object has are presets of buckets',
+    edits: [
+      {
+        file: 'packages/metrics/src/provider/buckets.ts',
+        find: 'Object.hasOwn(presets, buckets) ? presets[buckets] : undefined',
+        replace: 'presets[buckets]',
+      },
+    ],
+    finder: {
+      file: 'packages/metrics/test/parts.test.ts',
+      title: 'bounds of one s own have to rise from above 0',
+    },
+  },
+]

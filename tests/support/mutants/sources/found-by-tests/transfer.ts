@@ -1,0 +1,89 @@
+import type { FoundByTest } from '../source-mutant.ts'
+
+/** Defects of moves, exports and imports, and the tests that find them. */
+export const foundByTestsOfTransfer: readonly FoundByTest[] = [
+  {
+    name: 'a move onto the same store deletes its keys',
+    edits: [
+      {
+        file: 'packages/queue/src/transfer/move-queues.ts',
+        find: "if ((await moveMarkOf(to, queue))['moveId'] === moveId) {",
+        replace: 'if (false) {',
+      },
+    ],
+    finder: {
+      file: 'tests/test/move-queues.test.ts',
+      title: 'a target that is the source by another address is refused, and nothing is changed',
+    },
+  },
+  {
+    name: 'a move ends before its target is closed',
+    edits: [
+      {
+        file: 'packages/queue/src/transfer/move-queues.ts',
+        find: 'await to.leave()',
+        replace: 'void to.leave()',
+      },
+    ],
+    finder: {
+      file: 'tests/test/move-queues.test.ts',
+      title: 'a source that cannot be closed does not keep the target open',
+    },
+  },
+  {
+    name: 'a move raises fencing numbers only before it moves keys',
+    edits: [
+      {
+        file: 'packages/queue/src/transfer/move-queues.ts',
+        find: 'given out more tokens.\n    await this.#raiseTokens()',
+        replace: 'given out more tokens.',
+      },
+    ],
+    finder: {
+      file: 'tests/test/move-queues.test.ts',
+      title: 'fencing numbers stay above those of a source that is resumed',
+    },
+  },
+  {
+    name: 'an import may raise fencing numbers to 2^53',
+    edits: [
+      {
+        file: 'packages/queue/src/transfer/transfer-lines.ts',
+        find: 'const counterMax = 2 ** 52',
+        replace: 'const counterMax = 2 ** 53',
+      },
+    ],
+    finder: {
+      file: 'tests/test/export-import.test.ts',
+      title: 'a last token of',
+    },
+  },
+  {
+    name: 'a move whose source cannot be closed leaves its target open',
+    edits: [
+      {
+        file: 'packages/queue/src/transfer/move-queues.ts',
+        find: '    } finally {\n      await to.leave()\n    }',
+        replace: '      await to.leave()\n    } finally {\n    }',
+      },
+    ],
+    finder: {
+      file: 'tests/test/move-queues.test.ts',
+      title: 'a source that cannot be closed does not keep the target open',
+    },
+  },
+  {
+    name: 'moving queues does not say that workers vanished',
+    edits: [
+      {
+        file: 'packages/queue/src/transfer/move-queues.ts',
+        find: '          error: vanished,\n',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'tests/test/move-queues.test.ts',
+      title: 'held keys are awaited, and those whose holders vanished are ended',
+    },
+  },
+]
