@@ -83,7 +83,7 @@ export const foundByTestsOfInspection: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/queue/test/worker/worker-health.test.ts',
-      title: 'a claim that fails again and again is trouble, whatever else is answered',
+      title: 'that fails again and again is trouble, whatever else is answered',
     },
   },
   {
