@@ -171,14 +171,11 @@ export class SqliteDriver implements Driver {
     const read = this.#read(queue, (statements, store) => tickRead(statements, store, request))
     const finish = ({ reply, mustWrite }: ReturnType<typeof tickRead>): Awaitable<TickReply> => {
       if (!mustWrite) return reply
-      const swept = this.#write(queue, (statements, store) => {
-        const tx = new WriteTransaction(statements, queue, store)
-        return tickWrite(tx, request)
-      })
       const recorded = request.record === undefined ? undefined : true
-      return swept instanceof Promise
-        ? swept.then((rows) => ({ ...reply, recorded, swept: rows }))
-        : { ...reply, recorded, swept }
+      return this.#write(queue, (statements, store) => {
+        const swept = tickWrite(new WriteTransaction(statements, queue, store), request)
+        return { ...reply, recorded, swept }
+      })
     }
     return read instanceof Promise ? read.then(finish) : finish(read)
   }
