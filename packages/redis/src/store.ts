@@ -245,19 +245,29 @@ export class Store {
     await this.send(registry, ['EVAL', forgetting, '1', registry, String(since), ...names])
   }
 
-  /** The registry is in another slot than the queue, so its name is there before anything else is. */
+  /**
+   * The registry is in another slot than the queue, so its name is there before anything else is. Later,
+   * no call waits for the registry.
+   */
   async #register(queue: string): Promise<void> {
-    const { clock } = this.#environment
-    const { registry, tokenFloor } = this.layout
-    const at = clock.monotonicMs()
+    const { registry } = this.layout
+    const at = this.#environment.clock.monotonicMs()
     const known = this.#registered.get(queue)
     // Another primary need not have received the name. '': none answers, and the queue may be on one that does.
-    const primary = this.connections.primaryOf(registry) || known?.primary
-    if (known !== undefined && known.primary === primary && at - known.at < registeredMs) return
-    const names = [registry, tokenFloor, String(clock.now()), queue]
+    const primary = this.connections.primaryOf(registry) || (known?.primary ?? '')
+    if (known?.primary === primary && at - known.at < registeredMs) return
+    const writing = this.#writeName(queue)
+    if (known === undefined) await writing
+    // The queue need not be on the server of the registry, which may refuse writes; the next call repeats it.
+    else writing.catch(() => void this.#registered.set(queue, known))
+    this.#registered.set(queue, { at, primary })
+  }
+
+  async #writeName(queue: string): Promise<void> {
+    const { registry, tokenFloor } = this.layout
+    const names = [registry, tokenFloor, String(this.#environment.clock.now()), queue]
     const floor = await this.send(registry, ['EVAL', registering, '2', ...names])
     if (floor !== null) await this.run('tokens', queue, [String(floor)])
-    this.#registered.set(queue, { at, primary: primary ?? '' })
   }
 
   /** Queues that are used for the first time from now on begin above this token. */

@@ -1,7 +1,7 @@
 import type { Ask, Driver } from '@sluice/core/driver'
 import { never } from '@sluice/core/driver'
 import { needs } from '@sluice/needs'
-import { hasRedis, type RedisProcess, startRedis } from '@sluice/test-redis'
+import { hasRedis, type RedisProcess, startCluster, startRedis } from '@sluice/test-redis'
 import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { redisDriver } from '../src/index.ts'
 
@@ -46,9 +46,43 @@ describe.skipIf(!needs('redis-server', hasRedis))('the queues of a store', () =>
     await driver.add('q', [ask], options)
     await forgetful.kill()
     await forgetful.start()
-    await vi.waitFor(async () => await driver.add('q', [ask], options), { timeout: 20_000 })
-    expect(await driver.queues?.()).toEqual(['q'])
+    const list = async (): Promise<void> => {
+      await driver.add('q', [ask], options)
+      expect(await driver.queues?.()).toEqual(['q'])
+    }
+    await vi.waitFor(list, { timeout: 20_000 })
   })
+
+  test('go on while another server, which lists them, refuses writes after its restart', async () => {
+    const settings = ['cluster-require-full-coverage no']
+    const cluster = await startCluster({ replicas: 0, settings })
+    onTestFinished(() => cluster.dispose())
+    const lister = await cluster.primaryOf(registry)
+    const names: string[] = []
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) {
+      const { id } = await cluster.primaryOf(`sluice:{${name}}:meta`)
+      if (id !== lister.id) names.push(name)
+    }
+    const [known = '', fresh = ''] = names
+    const driver = redisDriver({ url: `redis-cluster://127.0.0.1:${cluster.nodes[0]?.port}` })
+    await driver.open({})
+    onTestFinished(() => driver.close())
+    await driver.add(known, [ask], options)
+    await lister.process.kill()
+    await lister.process.start()
+    await lister.process.command('CONFIG', 'SET', 'min-replicas-to-write', 1)
+    const addFresh = async (): Promise<string> => {
+      return await Promise.resolve(driver.add(fresh, [ask], options)).then(() => 'added', String)
+    }
+    await expect.poll(addFresh, { timeout: 30_000 }).toContain('NOREPLICAS')
+    await driver.add(known, [ask], options)
+    await lister.process.command('CONFIG', 'SET', 'min-replicas-to-write', 0)
+    const list = async (): Promise<readonly string[] | undefined> => {
+      await driver.add(known, [ask], options)
+      return await driver.queues?.()
+    }
+    await expect.poll(list, { timeout: 30_000 }).toEqual([known])
+  }, 60_000)
 
   test('get workers of another process also while the memory is full', async () => {
     const first = await open()

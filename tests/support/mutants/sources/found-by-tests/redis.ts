@@ -288,13 +288,27 @@ export const foundByTestsOfRedis: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/redis/src/store.ts',
-        find: 'known.primary === primary && ',
-        replace: '',
+        find: 'known?.primary === primary && at',
+        replace: 'known !== undefined && at',
       },
     ],
     finder: {
       file: 'packages/redis/test/queues.test.ts',
       title: 'are listed by a server that has lost everything, once a process uses them again',
+    },
+  },
+  {
+    name: 'a queue of Redis waits for the server that lists it',
+    edits: [
+      {
+        file: 'packages/redis/src/store.ts',
+        find: 'if (known === undefined) await writing',
+        replace: 'if (known !== null) await writing',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/queues.test.ts',
+      title: 'go on while another server, which lists them, refuses writes after its restart',
     },
   },
   {
