@@ -19,13 +19,9 @@ const registeredMs = 3_600_000
 /** How long the names of queues with nothing on record stay in the registry. */
 const forgottenMs = 86_400_000
 
-/**
- * Registers a queue, also where the memory is full: its workers go on. Replies with the token above which
- * new queues begin, if tokens may have been raised before this queue was known.
- */
+/** Registers a queue, also where the memory is full: its workers go on. */
 const registering = `#!lua flags=allow-oom
-redis.call('ZADD', KEYS[1], ARGV[1], ARGV[2])
-return redis.call('ZSCORE', KEYS[2], '')`
+return redis.call('ZADD', KEYS[1], ARGV[1], ARGV[2])`
 
 /** Removes names from the registry that were registered before an instant, and not again since. */
 const forgetting = `for index = 2, #ARGV do
@@ -264,9 +260,11 @@ export class Store {
   }
 
   async #writeName(queue: string): Promise<void> {
-    const { registry, tokenFloor } = this.layout
-    const names = [registry, tokenFloor, String(this.#environment.clock.now()), queue]
-    const floor = await this.send(registry, ['EVAL', registering, '2', ...names])
+    const { registry, isShared, tokenFloor } = this.layout
+    const now = String(this.#environment.clock.now())
+    await this.send(registry, ['EVAL', registering, '1', registry, now, queue])
+    // Tokens may have been raised before the queue was known. A script with both keys fails while their slot moves.
+    const floor = isShared ? null : await this.send(registry, ['ZSCORE', tokenFloor, ''])
     if (floor !== null) await this.run('tokens', queue, [String(floor)])
   }
 

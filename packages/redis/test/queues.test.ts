@@ -53,7 +53,8 @@ describe.skipIf(!needs('redis-server', hasRedis))('the queues of a store', () =>
     await vi.waitFor(list, { timeout: 20_000 })
   })
 
-  test('go on while another server, which lists them, refuses writes after its restart', async () => {
+  /** A driver on a cluster, the node that has the registry, and two queues that are on other nodes. */
+  async function openCluster() {
     const settings = ['cluster-require-full-coverage no']
     const cluster = await startCluster({ replicas: 0, settings })
     onTestFinished(() => cluster.dispose())
@@ -67,6 +68,11 @@ describe.skipIf(!needs('redis-server', hasRedis))('the queues of a store', () =>
     const driver = redisDriver({ url: `redis-cluster://127.0.0.1:${cluster.nodes[0]?.port}` })
     await driver.open({})
     onTestFinished(() => driver.close())
+    return { cluster, lister, known, fresh, driver }
+  }
+
+  test('go on while another server, which lists them, refuses writes after its restart', async () => {
+    const { lister, known, fresh, driver } = await openCluster()
     await driver.add(known, [ask], options)
     await lister.process.kill()
     await lister.process.start()
@@ -82,6 +88,17 @@ describe.skipIf(!needs('redis-server', hasRedis))('the queues of a store', () =>
       return await driver.queues?.()
     }
     await expect.poll(list, { timeout: 30_000 }).toEqual([known])
+  }, 60_000)
+
+  test('can be new while the list of their names moves to another server', async () => {
+    const { cluster, lister, known, fresh, driver } = await openCluster()
+    await driver.add(known, [ask], options)
+    const to = cluster.nodes.find(({ id }) => id !== lister.id)
+    if (to === undefined) throw new Error('the cluster has one node')
+    await cluster.moveSlot(registry, to, async () => {
+      await driver.add(fresh, [ask], options)
+    })
+    expect(await driver.queues?.()).toEqual([known, fresh].sort())
   }, 60_000)
 
   test('get workers of another process also while the memory is full', async () => {

@@ -298,26 +298,12 @@ export const foundByTestsOfRedis: readonly FoundByTest[] = [
     },
   },
   {
-    name: 'a queue of Redis waits for the server that lists it',
-    edits: [
-      {
-        file: 'packages/redis/src/store.ts',
-        find: 'if (known === undefined) await writing',
-        replace: 'if (known !== null) await writing',
-      },
-    ],
-    finder: {
-      file: 'packages/redis/test/queues.test.ts',
-      title: 'go on while another server, which lists them, refuses writes after its restart',
-    },
-  },
-  {
     name: 'workers of Redis cannot start while the memory is full',
     edits: [
       {
         file: 'packages/redis/src/store.ts',
-        find: "`#!lua flags=allow-oom\nredis.call('ZADD'",
-        replace: "`redis.call('ZADD'",
+        find: "`#!lua flags=allow-oom\nreturn redis.call('ZADD'",
+        replace: "`return redis.call('ZADD'",
       },
     ],
     finder: {
