@@ -44,10 +44,9 @@ export class Watch {
   async watch(onWake: OnWake): Promise<Unsubscribe> {
     const each: OnWake = (queue) => onWake(queue)
     this.#watchers.add(each)
-    if (!this.#connections.isCluster) {
-      const error = await this.#subscribe(this.#layout.of('').channel)
-      if (error instanceof ReplyError && error.isWithheld) throw storeError(error)
-    }
+    // In a cluster nothing arrives there, but whether the user may subscribe is known at once.
+    const error = await this.#subscribe(this.#layout.of('').channel)
+    if (error instanceof ReplyError && error.isWithheld) throw storeError(error)
     return async () => {
       this.#watchers.delete(each)
       if (this.#watchers.size === 0) await this.stop()

@@ -96,6 +96,19 @@ describe.skipIf(!needs('redis-server', hasRedis))('the check of a server', () =>
     await expect(driver.watch?.(() => {})).rejects.toThrow(/NOPERM .*subscribe.*grant it/)
   })
 
+  test.each(libraries)('%s: a watch in a cluster says so, too', async (library) => {
+    const cluster = await startCluster({ replicas: 0 })
+    onTestFinished(() => cluster.dispose())
+    const rules = ['on', '>pw', '~*', '&*', '+@all', '-ssubscribe']
+    for (const { process } of cluster.nodes)
+      await process.command('ACL', 'SETUSER', 'app', ...rules)
+    const url = `redis-cluster://app:pw@127.0.0.1:${cluster.nodes[0]?.port}`
+    const driver = redisDriver({ url, library })
+    await driver.open({})
+    onTestFinished(() => driver.close())
+    await expect(driver.watch?.(() => {})).rejects.toThrow(/NOPERM .*ssubscribe.*grant it/)
+  })
+
   test('keys that the user lacks are named', async () => {
     const url = await user('~other:*', '&*', '+@all')
     assert.match(await problem(url), /No permissions|no permissions|may not use/i)

@@ -30,4 +30,19 @@ export const foundByTestsOfRedisClusters: readonly FoundByTest[] = [
       title: 'can be new while the list of their names moves to another server',
     },
   },
+  {
+    name: 'a watch in a cluster of Redis hides that the user may not subscribe',
+    edits: [
+      {
+        file: 'packages/redis/src/watch.ts',
+        find: "const error = await this.#subscribe(this.#layout.of('').channel)",
+        replace:
+          "const error = this.#connections.isCluster || (await this.#subscribe(this.#layout.of('').channel))",
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/check-server.test.ts',
+      title: 'a watch in a cluster says so, too',
+    },
+  },
 ]
