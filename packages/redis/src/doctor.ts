@@ -149,7 +149,7 @@ async function diskFinding(connections: Connections, infos: readonly Info[]): Pr
     noSyncOnRewrite: pauses.join(', '),
   }
   if (failed.length > 0) {
-    const summary = `the server could not write to its disk (${failed.join(', ')}) and refuses changes until it can: look at its log`
+    const summary = `the server could not write to its disk (${failed.join(', ')}), and may refuse changes until it can: look at its log`
     return { check, level: 'failure', summary, facts }
   }
   if (logs.length === 0) {

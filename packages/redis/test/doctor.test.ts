@@ -82,12 +82,15 @@ describe.skipIf(!needs('redis-server', hasRedis))('doctor', () => {
       rmdirSync(snapshot)
       await server.command('SAVE')
     })
-    await server.command('BGSAVE')
-    await vi.waitFor(async () => expect(await server.info('rdb_last_bgsave_status')).toBe('err'))
+    // SCHEDULE: the log may still be being written since an earlier test.
+    await server.command('BGSAVE', 'SCHEDULE')
+    const status = (): Promise<string> => server.info('rdb_last_bgsave_status')
+    await vi.waitFor(async () => expect(await status()).toBe('err'), 10_000)
     const found = await doctor({ url: server.url })
+    // Whether it refuses changes depends on its settings.
     expect(found.find(({ check }) => check === 'disk')).toMatchObject({
       level: 'failure',
-      summary: expect.stringContaining('rdb_last_bgsave_status'),
+      summary: expect.stringMatching(/rdb_last_bgsave_status.* may refuse changes/),
     })
   })
 
