@@ -131,9 +131,13 @@ export class SchemaState {
         `the schema ${name} has no tables of Sluice; run \`sluice migrate\`, apply the SQL of migrationSql(), or open with migrate: 'apply'`,
       )
     }
+    // That SQL does not set sequences.
+    const sql = this.isUnnumbered
+      ? ''
+      : `, or apply the SQL of migrationSql({ schema: ${name}, from: ${version} })`
     return new SluiceError(
       'ERR_SCHEMA_OLDER',
-      `the schema ${name} ${this.#lack}; the owner of the schema has to run \`sluice migrate\`, or apply the SQL of migrationSql()`,
+      `the schema ${name} ${this.#lack}; the owner of the schema has to run \`sluice migrate\`${sql}`,
     )
   }
 }

@@ -148,6 +148,20 @@ describe('a schema that was copied', () => {
   })
 })
 
+test('the error of a schema that was renamed names the SQL that helps', async () => {
+  const before = driverOn('sql_before')
+  await before.open({})
+  await before.close()
+  await sql(server.url, 'alter schema sql_before rename to sql_after')
+  const driver = driverOn('sql_after', { pool, migrate: 'verify' })
+  await expect(driver.open({})).rejects.toThrow(
+    `migrationSql({ schema: "sql_after", from: ${schemaVersion} })`,
+  )
+  await sql(server.url, migrationSql({ schema: 'sql_after', from: schemaVersion }))
+  await driver.open({})
+  await driver.close()
+})
+
 test('a newer schema is refused if it breaks this program, and only then', async () => {
   const driver = driverOn('newer')
   await driver.open({})

@@ -367,4 +367,18 @@ export const foundByTestsOfPostgres: readonly FoundByTest[] = [
       title: 'without rows is not called foreign',
     },
   },
+  {
+    name: 'the error of an older schema names SQL that creates the tables again',
+    edits: [
+      {
+        file: 'packages/postgres/src/schema/schema-state.ts',
+        find: ', from: ',
+        replace: ', at: ',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/schema/migrate.test.ts',
+      title: 'the error of a schema that was renamed names the SQL that helps',
+    },
+  },
 ]
