@@ -1,14 +1,10 @@
-import type { ClaimRequest, Finish } from '@sluice/core'
+import type { ClaimRequest } from '@sluice/core'
 import { describe, expect, test } from 'vitest'
 import { createWorker } from '../../src/index.ts'
+import { heldKeys } from '../support/held-keys.ts'
 import { batchedSetups, late, Scene, SteppedWorker, seen, setups } from '../support/setups.ts'
 
 const keys = ['a', 'b', 'c', 'd', 'e', 'f']
-
-async function held(scene: Scene): Promise<string[]> {
-  const { rows } = await scene.inner.list('q', { state: 'processing', limit: 1_000 })
-  return rows.map(({ key }) => key)
-}
 
 describe.each(setups)('prefetch over $way', (setup) => {
   test('every key runs once, in order, and is given back', async () => {
@@ -29,7 +25,7 @@ describe.each(setups)('prefetch over $way', (setup) => {
     await queue.get()
     await queue.getMany(2)
     await scene.quiet()
-    expect(await held(scene)).toEqual(['a', 'b', 'c'])
+    expect(await heldKeys(scene)).toEqual(['a', 'b', 'c'])
   })
 })
 
@@ -40,7 +36,7 @@ describe.each(batchedSetups)('claims ahead of workers over $way', (setup) => {
     await queue.addMany(keys)
     const stepped = new SteppedWorker(queue)
     await scene.quiet()
-    expect(await held(scene)).toEqual(['a', 'b', 'c', 'd'])
+    expect(await heldKeys(scene)).toEqual(['a', 'b', 'c', 'd'])
     stepped.end()
     await scene.quiet()
     expect(stepped.started).toEqual(['a', 'b'])
@@ -51,7 +47,7 @@ describe.each(batchedSetups)('claims ahead of workers over $way', (setup) => {
     const queue = scene.queue({ prefetch: 3 })
     await queue.addMany(keys)
     await scene.clock.step(60_000)
-    expect(await held(scene)).toEqual([])
+    expect(await heldKeys(scene)).toEqual([])
   })
 
   test('keys that no handler starts within 100 ms are given back, and not claimed again', async () => {
@@ -61,15 +57,15 @@ describe.each(batchedSetups)('claims ahead of workers over $way', (setup) => {
     const stepped = new SteppedWorker(queue)
     await scene.quiet()
     await scene.clock.step(99)
-    expect(await held(scene)).toEqual(['a', 'b', 'c'])
+    expect(await heldKeys(scene)).toEqual(['a', 'b', 'c'])
     await scene.clock.step(1)
-    expect(await held(scene)).toEqual(['a'])
+    expect(await heldKeys(scene)).toEqual(['a'])
     await scene.clock.step(20_000)
-    expect(await held(scene)).toEqual(['a'])
+    expect(await heldKeys(scene)).toEqual(['a'])
     stepped.end()
     await scene.quiet()
     expect(stepped.started).toEqual(['a', 'b'])
-    expect(await held(scene)).toEqual(['b', 'c', 'd'])
+    expect(await heldKeys(scene)).toEqual(['b', 'c', 'd'])
   })
 
   test('a key that has crashed is never claimed ahead, and others are not held up by it', async () => {
@@ -102,7 +98,7 @@ describe.each(batchedSetups)('claims ahead of workers over $way', (setup) => {
     await scene.quiet()
     await queue.shutDown()
     await scene.quiet()
-    expect(await held(scene)).toEqual(['a'])
+    expect(await heldKeys(scene)).toEqual(['a'])
     for (const key of keys) {
       expect(stepped.started.at(-1)).toBe(key)
       stepped.end()
@@ -139,7 +135,7 @@ describe.each(batchedSetups)('claims ahead of workers over $way', (setup) => {
     await scene.quiet()
     const closing = queue.close({ graceMs: 1_000 })
     await scene.quiet()
-    expect(await held(scene)).toEqual(['a'])
+    expect(await heldKeys(scene)).toEqual(['a'])
     stepped.end()
     await closing
     expect(new Set(Object.values(await scene.states()))).toEqual(new Set(['ready']))
@@ -153,10 +149,10 @@ describe.each(batchedSetups)('claims ahead of workers over $way', (setup) => {
     await scene.quiet()
     const stopping = stepped.worker.stop()
     await scene.quiet()
-    expect(await held(scene)).toEqual(['a'])
+    expect(await heldKeys(scene)).toEqual(['a'])
     stepped.end()
     await stopping
-    expect(await held(scene)).toEqual([])
+    expect(await heldKeys(scene)).toEqual([])
   })
 
   test('a worker has not stopped before the store has taken them back', async () => {
@@ -167,7 +163,7 @@ describe.each(batchedSetups)('claims ahead of workers over $way', (setup) => {
     await scene.quiet()
     stepped.end()
     await stepped.worker.stop()
-    expect(await held(scene)).toEqual([])
+    expect(await heldKeys(scene)).toEqual([])
   })
 
   test('a pause gives them back', async () => {
@@ -178,7 +174,7 @@ describe.each(batchedSetups)('claims ahead of workers over $way', (setup) => {
     await scene.quiet()
     await queue.inspect.pause()
     await scene.clock.step(100)
-    expect(await held(scene)).toEqual(['a'])
+    expect(await heldKeys(scene)).toEqual(['a'])
     stepped.end()
     await scene.clock.step(20_000)
     expect(stepped.started).toEqual(['a'])
@@ -198,7 +194,7 @@ describe.each(batchedSetups)('claims ahead of workers over $way', (setup) => {
       const { inspect } = scene.queue()
       expect(await (verb === 'pause' ? inspect.pause() : inspect.park('b'))).toBe('changed')
       await scene.quiet()
-      expect(await held(scene)).toEqual(['a'])
+      expect(await heldKeys(scene)).toEqual(['a'])
       if (verb === 'park') expect((await scene.row('b'))?.state).toBe('parked')
       stepped.end()
       await scene.quiet()
@@ -228,144 +224,6 @@ describe.each(batchedSetups)('claims ahead of workers over $way', (setup) => {
   })
 })
 
-/** A worker over a store that takes a given time for claims and finishes, with handlers that do, too. */
-class Timed {
-  readonly scene = new Scene(late)
-  readonly started: string[] = []
-  claimMs = 10
-  finishMs = 0
-  handlerMs = 1
-
-  constructor() {
-    const driver = this.scene.late
-    driver.after = async ({ verb }) => {
-      const ms = verb === 'claim' ? this.claimMs : verb === 'finish' ? this.finishMs : 0
-      if (ms === 0) return
-      driver.inFlight -= 1
-      await this.#wait(ms)
-      driver.inFlight += 1
-    }
-  }
-
-  #wait(ms: number): Promise<void> {
-    return new Promise((resolve) => this.scene.clock.startTimer(ms, resolve))
-  }
-
-  start(concurrency: number): void {
-    const queue = this.scene.queue({ prefetch: 'auto' })
-    createWorker({
-      queue,
-      concurrency,
-      handler: async (item) => {
-        this.started.push(item)
-        await this.#wait(this.handlerMs)
-      },
-    })
-  }
-
-  async pass(ms: number): Promise<void> {
-    for (let at = 0; at < ms; at += 1) await this.scene.clock.step(1)
-  }
-
-  /** The keys that were given back without a run. */
-  released(): ReadonlySet<string> {
-    const finishes = (this.scene.late.requests('finish') as (readonly Finish[])[]).flat()
-    return new Set(finishes.filter(({ as }) => as === 'release').map(({ key }) => key))
-  }
-
-  limits(): number[] {
-    return this.scene.late.requests('claim').map((request) => (request as ClaimRequest).limit)
-  }
-}
-
-describe("prefetch: 'auto'", () => {
-  const many = Array.from({ length: 3_000 }, (_, at) => `k${at}`)
-
-  test('claims ahead what is started within two round trips of a claim', async () => {
-    const timed = new Timed()
-    await timed.scene.queue().addMany(many)
-    timed.start(4)
-    await timed.pass(60)
-    expect(Math.max(...timed.limits().slice(0, 2))).toBe(4)
-    await timed.pass(400)
-    // Four handlers of 1 ms start 4 keys a millisecond, and two claims take 20 ms. One key more is
-    // claimed for each slot.
-    expect(Math.max(...timed.limits())).toBeLessThanOrEqual(88)
-    const before = timed.started.length
-    await timed.pass(50)
-    expect(timed.started.length - before).toBeGreaterThan(180)
-    expect((await held(timed.scene)).length).toBeLessThanOrEqual(88)
-  })
-
-  test('claims at most 1,000 keys ahead, however slow the store', async () => {
-    const timed = new Timed()
-    timed.claimMs = 300
-    await timed.scene.queue().addMany(Array.from({ length: 9_000 }, (_, at) => `k${at}`))
-    timed.start(4)
-    await timed.pass(6_000)
-    // Four handlers of 1 ms start 2,400 keys within two claims.
-    expect(Math.max(...timed.limits())).toBeGreaterThan(500)
-    expect(Math.max(...timed.limits())).toBeLessThanOrEqual(1_004)
-    expect((await held(timed.scene)).length).toBeLessThanOrEqual(1_004)
-  })
-
-  test('claims nothing ahead of slow handlers', async () => {
-    const timed = new Timed()
-    timed.handlerMs = 1_000
-    await timed.scene.queue().addMany(many)
-    timed.start(40)
-    await timed.pass(3_000)
-    expect(timed.started.length).toBeGreaterThanOrEqual(80)
-    expect(Math.max(...timed.limits())).toBeLessThanOrEqual(40)
-  })
-
-  test('gives back what handlers that have become slow do not start', async () => {
-    const timed = new Timed()
-    await timed.scene.queue().addMany(many)
-    timed.start(4)
-    await timed.pass(400)
-    timed.handlerMs = 5_000
-    await timed.pass(210)
-    expect(await held(timed.scene)).toHaveLength(4)
-  })
-
-  test('keeps what a claim brings by the limits under which it was sent', async () => {
-    const timed = new Timed()
-    timed.finishMs = 15
-    await timed.scene.queue().addMany(many)
-    timed.start(4)
-    await timed.pass(400)
-    // The next claim is in flight while handlers become slow, with finishes that are not acknowledged.
-    timed.claimMs = 60
-    timed.finishMs = 60
-    const claims = timed.limits().length
-    while (timed.limits().length === claims) await timed.pass(1)
-    timed.handlerMs = 30
-    const [limit = 0] = timed.limits().slice(claims)
-    expect(limit).toBeGreaterThan(20)
-    const holding = new Set(await held(timed.scene))
-    const brought = many.filter((key) => holding.has(key)).slice(-limit)
-    // Longer than the finishes take that were in flight, and shorter than keys are kept.
-    await timed.pass(120)
-    expect(timed.limits()).toHaveLength(claims + 1)
-    const released = brought.filter((key) => timed.released().has(key))
-    // Two rounds of four runs have ended meanwhile, and their finishes count, too.
-    expect(released.length).toBeLessThanOrEqual(8)
-  })
-
-  test('a key with a high priority waits for slots and what was claimed ahead at most', async () => {
-    const timed = new Timed()
-    await timed.scene.queue().addMany(many)
-    timed.start(4)
-    await timed.pass(400)
-    const ahead = (await held(timed.scene)).length
-    const before = timed.started.length
-    await timed.scene.queue().add('urgent', { priority: 10 })
-    await timed.pass(100)
-    expect(timed.started.indexOf('urgent') - before).toBeLessThanOrEqual(2 * ahead)
-  })
-})
-
 describe('prefetch and a pause', () => {
   test('keys of a claim that was in flight are not kept ahead', async () => {
     const scene = new Scene(late)
@@ -382,7 +240,7 @@ describe('prefetch and a pause', () => {
     scene.late.letGo('claim')
     await pausing
     await scene.quiet()
-    expect(await held(scene)).toHaveLength(2)
+    expect(await heldKeys(scene)).toHaveLength(2)
   })
 })
 
@@ -395,7 +253,7 @@ describe('prefetch and a slow store', () => {
     await scene.quiet()
     const limits = scene.late.requests('claim').map((request) => (request as ClaimRequest).limit)
     expect(limits[0]).toBe(6)
-    expect(await held(scene)).toHaveLength(6)
+    expect(await heldKeys(scene)).toHaveLength(6)
     expect(stepped.started).toHaveLength(2)
   })
 })
@@ -419,7 +277,7 @@ test('a close hands out no key that was claimed ahead, while an addSoon is being
   await scene.quiet()
   await closing
   expect(await getting).toBeUndefined()
-  expect(await held(scene)).toEqual([])
+  expect(await heldKeys(scene)).toEqual([])
 })
 
 test('a worker that stops gives back the keys of a claim in flight, too', async () => {
@@ -436,5 +294,5 @@ test('a worker that stops gives back the keys of a claim in flight, too', async 
   scene.late.letGo('claim')
   await scene.quiet()
   expect(stopping.state).toBe('resolved')
-  expect(await held(scene)).toEqual([])
+  expect(await heldKeys(scene)).toEqual([])
 })

@@ -41,7 +41,7 @@ export const foundByTestsOfCliAndDashboard: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/dashboard/test/streaming.test.ts',
+      file: 'packages/dashboard/test/stream-ends.test.ts',
       title: 'end when the application no longer trusts their visitor',
     },
   },
@@ -98,7 +98,7 @@ export const foundByTestsOfCliAndDashboard: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/dashboard/test/streaming.test.ts',
+      file: 'packages/dashboard/test/stream-ends.test.ts',
       title: 'are limited in number; further ones are rejected with the reason',
     },
   },
@@ -188,7 +188,7 @@ export const foundByTestsOfCliAndDashboard: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/dashboard/test/streaming.test.ts',
+      file: 'packages/dashboard/test/stream-ends.test.ts',
       title: 'end when the application no longer trusts their visitor',
     },
   },

@@ -26,7 +26,7 @@ export const foundByTestsOfCoreAndMemory: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/core/test/transition-table.test.ts',
+      file: 'packages/core/test/transition-rules.test.ts',
       title: 'a run that has ended leaves no crashes',
     },
   },
@@ -54,7 +54,7 @@ export const foundByTestsOfCoreAndMemory: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/memory/test/memory-driver.test.ts',
+      file: 'packages/memory/test/sweeps.test.ts',
       title: 'workers that were not seen for a day are deleted',
     },
   },

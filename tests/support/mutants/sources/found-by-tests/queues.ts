@@ -74,7 +74,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/queue/test/batched/calm.test.ts',
+      file: 'packages/queue/test/batched/given-back-keys.test.ts',
       title: 'trouble while a key is parked ends no worker',
     },
   },
@@ -130,7 +130,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/queue/test/batched/calm.test.ts',
+      file: 'packages/queue/test/batched/late-answers.test.ts',
       title: 'an answer that was overtaken by a later one delays no key',
     },
   },
@@ -172,7 +172,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/queue/test/batched/calm.test.ts',
+      file: 'packages/queue/test/batched/idle-workers.test.ts',
       title: 'that have expired are swept away in steps',
     },
   },
@@ -214,7 +214,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/queue/test/batched/calm.test.ts',
+      file: 'packages/queue/test/batched/late-answers.test.ts',
       title: 'a key that is due is handed out on time though an answer was late',
     },
   },
@@ -233,7 +233,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/queue/test/batched/calm.test.ts',
+      file: 'packages/queue/test/batched/late-answers.test.ts',
       title: 'under a given clock it is that of the clock',
     },
   },
@@ -247,7 +247,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/queue/test/batched/calm.test.ts',
+      file: 'packages/queue/test/batched/lost-answers.test.ts',
       title: 'that is cut is no unknown outcome',
     },
   },
@@ -275,7 +275,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/queue/test/batched/calm.test.ts',
+      file: 'packages/queue/test/batched/ends.test.ts',
       title: 'ms of grace comes within two seconds more',
     },
   },
@@ -308,7 +308,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/queue/test/batched/calm.test.ts',
+      file: 'packages/queue/test/driver/unheard-errors.test.ts',
       title: 'are one line on stderr, once a minute for each code',
     },
   },
@@ -364,7 +364,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/queue/test/foreign/wrapping.test.ts',
+      file: 'packages/queue/test/foreign/missing-methods.test.ts',
       title: '2 Held: leaving a loop does not release what was detached',
     },
   },

@@ -12,7 +12,7 @@ export const foundByTestsOfWaits: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/queue/test/foreign/wrapping.test.ts',
+      file: 'packages/queue/test/foreign/missing-methods.test.ts',
       title: 'rejects once all keys are answered, with',
     },
   },
@@ -68,7 +68,7 @@ export const foundByTestsOfWaits: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/queue/test/foreign/wrapping.test.ts',
+      file: 'packages/queue/test/foreign/limiter-around.test.ts',
       title: 'adds by the addAfter of the queue within, if it has one',
     },
   },
@@ -82,7 +82,7 @@ export const foundByTestsOfWaits: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/queue/test/foreign/wrapping.test.ts',
+      file: 'packages/queue/test/foreign/limiter-around.test.ts',
       title: 'leaves it to the queue within whether it takes a retry after a shutdown',
     },
   },
@@ -110,7 +110,7 @@ export const foundByTestsOfWaits: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/queue/test/batched/calm.test.ts',
+      file: 'packages/queue/test/batched/given-back-keys.test.ts',
       title: 'because its getter gave up is given back through trouble',
     },
   },

@@ -279,7 +279,7 @@ export const foundByTestsOfWorkers: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/queue/test/batched/prefetching.test.ts',
+      file: 'packages/queue/test/batched/prefetch-auto.test.ts',
       title: 'claims nothing ahead of slow handlers',
     },
   },
@@ -307,7 +307,7 @@ export const foundByTestsOfWorkers: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/queue/test/batched/prefetching.test.ts',
+      file: 'packages/queue/test/batched/prefetch-auto.test.ts',
       title: 'keeps what a claim brings',
     },
   },

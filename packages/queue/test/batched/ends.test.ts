@@ -1,0 +1,78 @@
+import type { SluiceError } from '@sluice/core'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { createWorker } from '../../src/index.ts'
+import { fakeRealTime } from '../support/real-time.ts'
+import { late, Scene, seen, setups, take, unleased } from '../support/setups.ts'
+
+describe.each(setups)('getters at a shutdown over $way', (setup) => {
+  test('all of them end at once when fewer keys are there than getters', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    await queue.len()
+    const gets = Array.from({ length: 10 }, () => seen(queue.get()))
+    await scene.quiet()
+    const adds = ['a', 'b', 'c'].map((item) => queue.add(item))
+    await queue.shutDown()
+    await Promise.all(adds)
+    await scene.quiet()
+    expect(gets.map(({ state }) => state)).toEqual(Array(10).fill('resolved'))
+    expect(gets.map(({ value }) => value?.key)).toEqual([
+      'a',
+      'b',
+      'c',
+      ...Array(7).fill(undefined),
+    ])
+  })
+})
+
+describe.each([late, unleased])('an end over $way', (setup) => {
+  test.each([0, 5_000])('with %i ms of grace comes within two seconds more', async (graceMs) => {
+    const time = fakeRealTime(onTestFinished)
+    for (const silent of ['add', 'claim', 'finish', 'renew', 'tick', 'open', 'close']) {
+      const scene = new Scene(setup)
+      const queue = scene.queue()
+      if (silent !== 'open') {
+        await queue.addMany(['a', 'b'])
+        await (await take(queue)).done()
+      }
+      const held = silent === 'open' ? undefined : await take(queue)
+      scene.late.hold(silent)
+      const calls = [seen<unknown>(queue.add('c')), seen<unknown>(queue.get())]
+      if (held !== undefined) calls.push(seen<unknown>(held.done()))
+      queue.addSoon('soon')
+      await scene.quiet()
+      const closing = seen(queue.close({ graceMs }))
+      await time.pass(graceMs + 2_000)
+      expect([silent, closing.state]).not.toEqual([silent, 'waiting'])
+      expect(calls.map(({ state }) => state)).not.toContain('waiting')
+      scene.late.letGo(silent)
+      scene.forget(queue)
+      await scene.quiet()
+      scene.takeErrors()
+    }
+  })
+
+  test('a worker that holds a key and cannot reach the store stops, and reports the key it gives up', async () => {
+    const time = fakeRealTime(onTestFinished)
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    await queue.add('a')
+    const told: string[] = []
+    const worker = createWorker({
+      queue,
+      onError: (error) => told.push(String((error as SluiceError).code)),
+      handler: () => scene.late.hold('finish'),
+    })
+    await scene.quiet()
+    const stopping = seen(worker.stop({ graceMs: 1_000 }))
+    await time.pass(3_000)
+    expect(stopping.state).toBe('resolved')
+    const closing = seen(queue.close())
+    await time.pass(2_000)
+    expect(closing.state).toBe('resolved')
+    expect([told, scene.takeErrors()]).toEqual([[], ['ERR_CLOSING']])
+    scene.late.letGo('finish')
+    await scene.quiet()
+    scene.takeErrors()
+  })
+})

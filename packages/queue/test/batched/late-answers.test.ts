@@ -1,0 +1,90 @@
+import { memoryDriver } from '@sluice/memory'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { createDelayingQueue, createQueue, createWorker } from '../../src/index.ts'
+import { LateDriver } from '../support/late-driver.ts'
+import { fakeRealTime } from '../support/real-time.ts'
+import { late, Scene, seen } from '../support/setups.ts'
+
+describe('the time of a store', () => {
+  test('a key that is due is handed out on time though an answer was late', async () => {
+    const time = fakeRealTime(onTestFinished, { withDate: true })
+    const driver = new LateDriver(memoryDriver())
+    const queue = createQueue<string>({ name: 'q', driver, leaseMs: 30_000 })
+    withoutHints(driver)
+    let lateMs = 0
+    driver.after = async ({ verb }) => {
+      if (verb !== 'claim' || lateMs === 0) return
+      lateMs = 0
+      // real time: is under control here.
+      await new Promise((resolve) => setTimeout(resolve, 1_000))
+    }
+    const waiting = seen(queue.get())
+    await time.pass(100)
+    lateMs = 1_000
+    const delaying = createDelayingQueue<string>({ queue })
+    await delaying.addAfter('k', 1_500)
+    await time.pass(1_550)
+    expect(waiting.value?.key).toBe('k')
+    const closing = seen(queue.close())
+    await time.pass(2_000)
+    expect(closing.state).toBe('resolved')
+  })
+
+  test('under a given clock it is that of the clock, also while an answer is under way', async () => {
+    const scene = new Scene(late)
+    withoutHints(scene.late)
+    const queue = scene.delaying()
+    const waiting = seen(queue.get())
+    await scene.quiet()
+    const answers = holdBackAnswer(scene, 'claim')
+    await queue.addAfter('k', 1_000)
+    await scene.quiet()
+    expect(answers).toHaveLength(1)
+    await scene.clock.step(1_000)
+    for (const answer of answers) answer()
+    await scene.quiet()
+    await scene.clock.step(1)
+    expect(waiting.value?.key).toBe('k')
+  })
+})
+
+test('an answer that was overtaken by a later one delays no key', async () => {
+  const scene = new Scene(late)
+  const queue = scene.queue()
+  const started: string[] = []
+  const worker = createWorker({ queue, handler: (item) => void started.push(item) })
+  await scene.clock.step(1)
+  // The heartbeat asks while nothing is there; its answer comes last.
+  const answers = holdBackAnswer(scene, 'tick')
+  await scene.clock.step(10_000)
+  expect(answers).toHaveLength(1)
+  await scene.inner.add('q', [{ key: 'k', item: undefined, priority: 0, delayMs: 1_100 }], {
+    dedupe: 'client-go',
+    failuresExpireMs: 1_000,
+  })
+  const { core } = queue as unknown as { core: { wake(): void } }
+  core.wake()
+  await scene.quiet()
+  for (const answer of answers) answer()
+  await scene.quiet()
+  await scene.clock.step(1_100)
+  expect(started).toEqual(['k'])
+  await worker.stop()
+})
+
+/** A hint makes a queue ask for the time once more. */
+function withoutHints(driver: LateDriver): void {
+  Object.assign(driver, { watch: undefined })
+}
+
+/** Holds back the next answer to a verb, after it was read; gives how to let it go. */
+function holdBackAnswer(scene: Scene, held: string): (() => void)[] {
+  const answers: (() => void)[] = []
+  scene.late.after = async ({ verb }) => {
+    if (verb !== held || answers.length > 0) return
+    scene.late.inFlight -= 1
+    await new Promise<void>((resolve) => answers.push(resolve))
+    scene.late.inFlight += 1
+  }
+  return answers
+}

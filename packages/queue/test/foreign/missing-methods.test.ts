@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest'
+import {
+  createDelayingQueue,
+  createRateLimitingQueue,
+  type ForeignQueue,
+  type Held,
+  type RateLimitingQueue,
+} from '../../src/index.ts'
+import { foreign } from '../support/foreign-queue.ts'
+import { refusal } from '../support/refusal.ts'
+import { direct, Scene, seen, take } from '../support/setups.ts'
+
+describe('a queue with no more than the methods of client-go’s interface', () => {
+  function bare(scene: Scene) {
+    const queue = scene.queue()
+    const { add, get, done, len, shutDown, shutDownWithDrain } = foreign(queue)
+    const inner: ForeignQueue<string> = {
+      ...{ add, get, done, len, shutDown, shutDownWithDrain },
+      get shuttingDown() {
+        return queue.shuttingDown
+      },
+    }
+    const { clock } = scene
+    return createRateLimitingQueue<string>({ queue: inner, clock, name: 'bare' })
+  }
+
+  test('is wrapped, and has every verb of a queue', async () => {
+    const scene = new Scene(direct)
+    const queue = bare(scene)
+    expect([queue.name, queue.capabilities.delays]).toEqual(['bare', 'process'])
+    expect(await queue.addMany(['a', 'b', 'a'])).toEqual(['added', 'added', 'unchanged'])
+    queue.addSoon('c')
+    await scene.quiet()
+    const [a] = await queue.getMany(5)
+    expect(await queue.doneMany(a === undefined ? [] : [a])).toEqual(['idle'])
+    for await (const held of queue) if (held.key === 'b') break
+    expect(await scene.states()).toEqual({ b: 'ready', c: 'ready' })
+    expect(await queue.cancel('b')).toBe('unchanged')
+    expect(() => queue.within({})).toThrow(expect.objectContaining({ parameter: 'queue.within' }))
+    expect(() => queue.inspect).toThrow(expect.objectContaining({ parameter: 'queue.inspect' }))
+    await queue.close()
+    expect(await refusal(queue.add('d'))).toMatchObject({ code: 'ERR_SHUT_DOWN' })
+  })
+
+  test('2 Held: leaving a loop does not release what was detached', async () => {
+    const scene = new Scene(direct)
+    const queue = bare(scene)
+    await queue.add('a')
+    let detached: Held<string> | undefined
+    for await (const held of queue) {
+      detached = held.detach()
+      break
+    }
+    expect(await scene.states()).toEqual({ a: 'processing' })
+    expect(await detached?.done()).toBe('idle')
+  })
+
+  test.each([
+    ['addMany', (queue: RateLimitingQueue<string>) => queue.addMany(5 as never)],
+    ['doneMany', (queue: RateLimitingQueue<string>) => queue.doneMany(5 as never)],
+  ])('%s of no array is refused', async (_verb, call) => {
+    expect(await refusal(call(bare(new Scene(direct))))).toMatchObject({
+      code: 'ERR_INVALID_INPUT',
+    })
+  })
+})
+
+describe('doneMany around a queue that has none', () => {
+  test.each([
+    ['delays', (queue: ForeignQueue<string>) => createDelayingQueue({ queue })],
+    ['a limiter', (queue: ForeignQueue<string>) => createRateLimitingQueue({ queue })],
+  ])('rejects once all keys are answered, with %s around it', async (_, wrap) => {
+    const scene = new Scene(direct)
+    const answers = Promise.withResolvers<'idle'>()
+    const fails = { key: 'a', item: 'a', done: () => Promise.reject(new Error('a stays')) }
+    const waits = { key: 'b', item: 'b', done: () => answers.promise }
+    const helds = [fails, waits] as unknown as Held<string>[]
+    const queue = wrap({
+      ...foreign(scene.queue()),
+      doneMany: undefined as never,
+      get: () => Promise.resolve(helds.shift()),
+      done: (held) => (held as Held<string>).done(),
+    })
+    const finishing = seen(queue.doneMany([await take(queue), await take(queue)]))
+    await scene.quiet()
+    expect(finishing.state).toBe('waiting')
+    answers.resolve('idle')
+    await scene.quiet()
+    expect(String(finishing.error)).toContain('a stays')
+  })
+})
