@@ -1,0 +1,127 @@
+import type { Browser } from 'playwright-core'
+import { memoryDriver } from 'sluice'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { PageLocation } from '../client/src/location/location.ts'
+import { hasChromium, startChromium } from './browser/chromium.ts'
+import { serve, token } from './browser/served.ts'
+import { Stores } from './browser/stores.ts'
+import { Visit } from './browser/visit.ts'
+
+const queuePlace: PageLocation = { at: 'queue', queue: 'orders', keys: {}, cursors: [] }
+const overview: PageLocation = { at: 'overview', filter: '', order: 'worst' }
+
+describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
+  let browser: Browser
+  const stores = new Stores()
+
+  beforeAll(async () => {
+    browser = await startChromium()
+  })
+  afterEach(() => stores.closeAll())
+  afterAll(async () => {
+    await stores.dispose()
+    await browser.close()
+  })
+
+  async function setUp(keys: number, place: PageLocation) {
+    const driver = stores.sqlite()
+    const queue = stores.queue(driver, 'orders')
+    await queue.addMany(
+      Array.from({ length: keys }, (_, at) => `key/${String(at).padStart(3, '0')}`),
+    )
+    const served = await serve({ driver })
+    stores.closing(() => served.stop())
+    const visit = await Visit.begin(browser, served, place)
+    return { driver, queue, served, visit }
+  }
+
+  it('asks a visitor to sign in, and then shows the requested location', async () => {
+    const { served, visit: known } = await setUp(1, overview)
+    await known.end()
+    const visit = await Visit.stranger(browser, served, '#/queue?queue=orders&prefix=key')
+    visit.expected.push(/401|403/)
+    await visit.reads('h1', 'Sign in')
+    await visit.page.getByLabel('Token').fill('not the token of this')
+    await visit.page.getByRole('button', { name: 'Sign in' }).click()
+    await visit.reads('.sign-in .refusal', /\S{3,}/)
+    await visit.page.getByLabel('Token').fill(token)
+    await visit.page.keyboard.press('Enter')
+    await visit.until(() => visit.count('.key-grid tbody .row'), 1)
+    expect(new URL(visit.page.url()).hash).toBe('#/queue?queue=orders&prefix=key')
+    await visit.end()
+  })
+
+  it('takes the token out of the address before it asks anything', async () => {
+    const { served, visit } = await setUp(1, overview)
+    expect(visit.page.url()).not.toContain('sign-in')
+    await visit.page.goBack()
+    expect(visit.page.url()).not.toContain(encodeURIComponent(token))
+    await visit.page.goto(served.url)
+    await visit.until(() => visit.count('.overview .row'), 1)
+    await visit.end()
+  })
+
+  it('signs out, and returns to the same location after a session has ended', async () => {
+    const { visit } = await setUp(1, queuePlace)
+    visit.expected.push(/401/)
+    await visit.until(() => visit.count('.key-grid tbody .row'), 1)
+    await visit.context.clearCookies()
+    await visit.page.getByLabel('Keys that start with').fill('key/00')
+    await visit.reads('h1', 'Sign in')
+    await visit.page.getByLabel('Token').fill(token)
+    await visit.page.keyboard.press('Enter')
+    await visit.until(() => visit.count('.key-grid tbody .row'), 1)
+    expect(new URL(visit.page.url()).hash).toBe('#/queue?queue=orders&prefix=key%2F00')
+    await visit.page.getByRole('button', { name: 'Sign out' }).click()
+    await visit.reads('h1', 'Sign in')
+    await visit.end()
+  })
+
+  it('acts and signs out after the visitor has signed in once more on another page', async () => {
+    const { queue, served, visit } = await setUp(1, queuePlace)
+    visit.expected.push(/403|401|ERR_CONNECTION/)
+    const { page } = visit
+    const other = await visit.context.newPage()
+    await other.goto(served.signInUrl)
+    await other.locator('.overview .row').waitFor()
+    await page.getByRole('button', { name: 'Add key' }).click()
+    await page.getByLabel('Key', { exact: true }).fill('fresh')
+    await page.getByRole('button', { name: 'Add 1 key' }).click()
+    await visit.reads('.notice', 'The key was added.')
+    expect((await queue.inspect.counts()).ready).toBe(2)
+    await other.goto(served.url)
+    await other.goto(served.signInUrl)
+    await other.locator('.overview .row').waitFor()
+    await served.stop()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await visit.reads('.notice.failed', /^You are still signed in: .*does not answer/)
+    await served.start()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await visit.reads('h1', 'Sign in')
+    await other.close()
+    await visit.end()
+  })
+
+  it('sends a visitor whom the application does not know to it, and shows the location afterwards', async () => {
+    const driver = memoryDriver()
+    await stores.queue(driver, 'orders').add('a')
+    let user: string | undefined
+    const served = await serve({ driver, auth: { trust: async () => user } })
+    stores.closing(() => served.stop())
+    const visit = await Visit.stranger(browser, served, '#/queue?queue=orders')
+    visit.expected.push(/401/)
+    const { page } = visit
+    await visit.reads('main', /^Not signed in Sign in to the application .* Try again$/)
+    user = 'ada'
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await visit.until(() => visit.count('.key-grid tbody .row'), 1)
+    // Signed out in the application, and in again on another page of the browser.
+    user = undefined
+    await page.getByLabel('Keys that start with').fill('a')
+    await visit.reads('main', /^Not signed in/)
+    user = 'ada'
+    await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
+    await visit.until(() => visit.count('.key-grid tbody .row'), 1)
+    await visit.end()
+  })
+})
