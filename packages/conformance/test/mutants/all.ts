@@ -1,4 +1,5 @@
-import { concurrentMutants, processMutants } from './concurrent/concurrent-mutants.ts'
+import { concurrentMutants } from './concurrent/concurrent-mutants.ts'
+import { processMutants } from './concurrent/process-mutants.ts'
 import { raceMutants } from './concurrent/race-mutants.ts'
 import { addingMutants } from './keys/adding-mutants.ts'
 import { failureMutants } from './keys/failure-mutants.ts'
