@@ -36,7 +36,7 @@ function askable(expression: string): string {
 }
 
 function knownExpressions(): string[] {
-  return readFileSync(join(root, 'tests/support/known-promql.txt'), 'utf8')
+  return readFileSync(join(root, 'tests/support/metrics/known-promql.txt'), 'utf8')
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'))
 }

@@ -1,17 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { SluiceEvent } from '@sluice/core'
-import { type FakeClock, fakeClock } from '@sluice/core/testing'
-import { prometheusMetrics } from '@sluice/metrics/prometheus'
+import { fakeClock } from '@sluice/core/testing'
 import { sqliteDriver } from '@sluice/sqlite'
-import { Registry } from 'prom-client'
 import {
   createDelayingQueue,
   createQueue,
   createRateLimitingQueue,
   createWorker,
-  type Driver,
   exponential,
   type Held,
   memoryDriver,
@@ -19,55 +13,17 @@ import {
   TerminalError,
 } from 'sluice'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import {
+  adds,
+  closed,
+  exportMetrics,
+  storeDepth,
+  waited,
+} from '../support/metrics/export-metrics.ts'
+import { emptyFile } from '../support/stores/empty-file.ts'
 import { type PostgresServer, startPostgres } from '../support/stores/postgres-server.ts'
 
-/** The series of a registry, by name and labels without those that every queue has. */
-async function seriesOf(register: Registry): Promise<Map<string, number>> {
-  const text = await register.metrics()
-  const series = new Map<string, number>()
-  for (const line of text.split('\n')) {
-    const found = line.match(/^(\w+)\{(.*)\} (\S+)$/)
-    if (found === null) continue
-    const [, name = '', labels = '', value] = found
-    const rest = labels.split(',').filter((label) => !/^(name|controller)=/.test(label))
-    series.set([name, ...rest].join(' '), Number(value))
-  }
-  return series
-}
-
-function export_(clock: FakeClock, driver?: Driver, queues?: readonly string[]) {
-  const register = new Registry()
-  const metrics = prometheusMetrics({
-    register,
-    clock,
-    ...(driver === undefined ? {} : { driver }),
-    ...(queues === undefined ? {} : { queues }),
-  })
-  onTestFinished(() => metrics.close())
-  return {
-    metrics,
-    read: async (name: string) => (await seriesOf(register)).get(name),
-    all: () => seriesOf(register),
-  }
-}
-
-/** Closes a queue whose keys are given the time of a given clock. */
-async function closed(queue: Queue<string>, clock: FakeClock): Promise<void> {
-  const closing = queue.close()
-  await clock.step(60_000)
-  await closing
-}
-
-function file(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-metrics-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  return join(folder, 'queue.db')
-}
-
 const depth = 'workqueue_depth priority="0"'
-const storeDepth = 'workqueue_depth priority=""'
-const adds = 'workqueue_adds_total'
-const waited = 'workqueue_queue_duration_seconds_sum'
 const worked = 'workqueue_work_duration_seconds_sum'
 const retries = 'workqueue_retries_total'
 const deduplicated = 'workqueue_deduplicated_total'
@@ -76,7 +32,7 @@ const deduplicated = 'workqueue_deduplicated_total'
 const ways = [
   ['memory', depth, () => ({ driver: memoryDriver() })],
   ['memory with leases', depth, () => ({ driver: memoryDriver(), leaseMs: 30_000 })],
-  ['sqlite', storeDepth, () => ({ driver: sqliteDriver({ file: file() }) })],
+  ['sqlite', storeDepth, () => ({ driver: sqliteDriver({ file: emptyFile() }) })],
   ['postgres', storeDepth, () => ({ driver: server.driver() })],
 ] as const
 
@@ -89,7 +45,7 @@ afterAll(() => server.stop())
 describe.each(ways)('the metrics of a queue in %s', (_name, depthName, way) => {
   function setUp() {
     const clock = fakeClock(0)
-    const exported = export_(clock)
+    const exported = exportMetrics(clock)
     const queue = createRateLimitingQueue<string>({
       name: 'orders',
       clock,
@@ -102,7 +58,7 @@ describe.each(ways)('the metrics of a queue in %s', (_name, depthName, way) => {
 
   test('the wait of a key ends when its handler starts, also if it was claimed ahead', async () => {
     const clock = fakeClock(0)
-    const { read } = export_(clock)
+    const { read } = exportMetrics(clock)
     const options = { name: 'orders', clock, prefetch: 10, ...way() }
     const queue = createQueue<string>(options)
     onTestFinished(() => closed(queue, clock))
@@ -332,67 +288,8 @@ describe.each(ways)('the metrics of a queue in %s', (_name, depthName, way) => {
   })
 })
 
-test('two processes on one file: sums and maxima are what the store holds', async () => {
-  const clock = fakeClock(1_700_000_000_000)
-  const path = file()
-  const open = () => {
-    const driver = sqliteDriver({ file: path })
-    const queue = createDelayingQueue<string>({ name: 'orders', driver, clock })
-    onTestFinished(() => closed(queue, clock))
-    return { queue, ...export_(clock, driver, ['orders']) }
-  }
-  const producer = open()
-  await producer.queue.add('a')
-  await producer.read(adds)
-  await clock.step(1)
-  const consumer = open()
-  await consumer.queue.len()
-  for (const item of ['b', 'c', 'd']) await producer.queue.add(item)
-  await producer.queue.addAfter('e', 5_000)
-  await clock.step(1_000)
-
-  const both = async (name: string) => [await producer.read(name), await consumer.read(name)]
-  expect(await both(storeDepth)).toEqual([4, 0])
-  expect(await both('workqueue_delayed_items reason="delay"')).toEqual([1, 0])
-
-  // Taken elsewhere than added: the adds are the producer's, the waiting is the consumer's.
-  const held = (await consumer.queue.get()) as Held<string>
-  expect(held.item).toBe('a')
-  expect(await both(adds)).toEqual([4, 0])
-  expect(await both('workqueue_queue_duration_seconds_count')).toEqual([0, 1])
-  expect(await consumer.read(waited)).toBeCloseTo(1.001, 6)
-  expect(await both(storeDepth)).toEqual([3, 0])
-
-  // Due by time: counted by the process that takes it.
-  await clock.step(5_000)
-  const rest = await consumer.queue.getMany(4)
-  expect(rest.map(({ item }) => item)).toEqual(['b', 'c', 'd', 'e'])
-  expect(await both(adds)).toEqual([4, 1])
-
-  // The one that was elected goes, and the other takes over.
-  await Promise.all([held, ...rest].map((one) => one.release()))
-  await producer.metrics.close()
-  expect(await consumer.read(storeDepth)).toBe(5)
-})
-
-test('a lease that ends is counted once, by the process that finds it', async () => {
-  const clock = fakeClock(1_700_000_000_000)
-  const path = file()
-  const dead = createQueue<string>({ name: 'orders', driver: sqliteDriver({ file: path }), clock })
-  const { read } = export_(clock)
-  await dead.add('a')
-  await dead.get()
-  await closed(dead, clock)
-  const alive = createQueue<string>({ name: 'orders', driver: sqliteDriver({ file: path }), clock })
-  onTestFinished(() => closed(alive, clock))
-  const taken = alive.get()
-  await clock.step(60_000)
-  expect((await taken)?.item).toBe('a')
-  expect(await read('workqueue_lease_expirations_total')).toBe(1)
-})
-
 test('MET-T05: a queue without a name has no metrics', async () => {
-  const { all } = export_(fakeClock(0))
+  const { all } = exportMetrics(fakeClock(0))
   await using queue = createQueue<string>({})
   await queue.add('a')
   expect((await all()).size).toBe(0)
@@ -401,7 +298,7 @@ test('MET-T05: a queue without a name has no metrics', async () => {
 test('everything that is recorded comes through one channel, and costs nothing without it', async () => {
   const { sluiceChannel } = await import('@sluice/core')
   const seen: string[] = []
-  const { metrics } = export_(fakeClock(0))
+  const { metrics } = exportMetrics(fakeClock(0))
   expect(sluiceChannel.hasSubscribers).toBe(true)
   await metrics.close()
   expect(sluiceChannel.hasSubscribers).toBe(false)
@@ -415,7 +312,7 @@ test('everything that is recorded comes through one channel, and costs nothing w
 
 test('delays around a queue that is not ours count their retries under the name they are given', async () => {
   const clock = fakeClock()
-  const { read, all } = export_(clock)
+  const { read, all } = exportMetrics(clock)
   const { get, done, len, add, shutDown, shutDownWithDrain } = bound(createQueue({ clock }))
   const inner = { get, done, len, add, shutDown, shutDownWithDrain, shuttingDown: false }
   const named = createDelayingQueue<string>({ queue: inner, clock, name: 'around' })

@@ -1,4 +1,4 @@
-import { type Driver, never, type TransferRow } from '@sluice/core'
+import { never, type TransferRow } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { needs } from '@sluice/needs'
 import { hasRedis } from '@sluice/test-redis'
@@ -8,6 +8,7 @@ import { describe, expect, test } from 'vitest'
 import { postgresKind } from '../support/stores/postgres-kind.ts'
 import { redisKind } from '../support/stores/redis-kind.ts'
 import { type StoreKind, storeKinds } from '../support/stores/store-kind.ts'
+import { around } from '../support/transfer/around.ts'
 import {
   fill,
   keepOpen,
@@ -258,25 +259,6 @@ describe.each(struckPairs)('from $from.name to $to.name, where the power fails',
     60_000,
   )
 })
-
-/** A driver that does something more around one of its verbs, within `transfer` or next to it. */
-function around(driver: Driver, name: string, extra: () => unknown): Driver {
-  const wrap = (target: object): object =>
-    new Proxy(target, {
-      get(_, property) {
-        const value = Reflect.get(target, property, target) as unknown
-        if (property === 'transfer') return wrap(value as object)
-        if (typeof value !== 'function') return value
-        if (property !== name) return value.bind(target)
-        return async (...rest: unknown[]) => {
-          const answer: unknown = await value.apply(target, rest)
-          await extra()
-          return answer
-        }
-      },
-    })
-  return wrap(driver) as Driver
-}
 
 test.each([
   ['before its first page is moved', 'list', 1],
