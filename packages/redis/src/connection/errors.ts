@@ -16,6 +16,9 @@ interface Meaning {
   readonly advice?: string
 }
 
+const ofCluster =
+  '; this server is part of a cluster: connect to it by redis-cluster://, or with a client of the cluster'
+
 const busy: Meaning = { code: 'ERR_STORE_BUSY', retryable: true }
 
 /** The meaning of errors that a server gives before it has executed anything. */
@@ -26,7 +29,8 @@ const meanings: Readonly<Record<string, Meaning>> = {
   MASTERDOWN: busy,
   READONLY: busy,
   BUSY: busy,
-  MOVED: busy,
+  MOVED: { ...busy, advice: ofCluster },
+  CROSSSLOT: { code: 'ERR_STORE', retryable: false, advice: ofCluster },
   ASK: busy,
   OOM: {
     code: 'ERR_STORE_FULL',

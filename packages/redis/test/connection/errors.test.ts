@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import { never } from '@sluice/core'
 import { needs } from '@sluice/needs'
 import { hasRedis, startCluster, startRedis, startReplicated } from '@sluice/test-redis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { ConnectionError, ReplyError } from '../../src/connection/connections.ts'
 import { storeError } from '../../src/connection/errors.ts'
+import { redisDriver } from '../../src/index.ts'
 import { libraries, open, refusal } from './support.ts'
 
 test('a lost reply is an unknown outcome, and a command that was not sent is tried again', () => {
@@ -95,4 +97,20 @@ describe.skipIf(!needs('redis-server', hasRedis))('errors of servers', () => {
       })
       .toBe('ERR_STORE_BUSY')
   })
+
+  test.each(libraries)(
+    '%s: one server of a cluster names the address of clusters',
+    async (library) => {
+      const cluster = await startCluster({ primaries: 3, replicas: 0 })
+      onTestFinished(() => cluster.dispose())
+      const driver = redisDriver({ url: `redis://127.0.0.1:${cluster.nodes[0]?.port}`, library })
+      await driver.open({})
+      onTestFinished(() => driver.close())
+      const ask = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
+      const options = { dedupe: 'client-go', failuresExpireMs: never } as const
+      await expect(driver.add('q', [ask], options)).rejects.toThrow(
+        'connect to it by redis-cluster://',
+      )
+    },
+  )
 })
