@@ -149,6 +149,29 @@ describe.skipIf(!hasChromium)('the keyboard', { timeout: 240_000 }, () => {
     await visit.end()
   })
 
+  it('keeps a dialog open that is opened before the one before it has told that it was closed', async () => {
+    const visit = await setUp()
+    await visit.go({ at: 'key', queue: 'alpha', key: 'k1' })
+    await visit.page.getByRole('button', { name: 'Park', exact: true }).press('Enter')
+    await visit.reads('dialog h2', 'Park')
+    const left = await visit.page.evaluate(async () => {
+      const first = document.querySelector('dialog')
+      const told = new Promise((resolve) => first?.addEventListener('close', resolve))
+      const press = async (name: string) => {
+        const all = [...document.querySelectorAll('button')]
+        all.find(({ textContent }) => textContent === name)?.click()
+        // The page is drawn again in a microtask, and no event comes before it.
+        for (let turns = 0; turns < 20; turns += 1) await undefined
+        return document.querySelectorAll('dialog').length
+      }
+      const open = [await press('Cancel'), await press('Park')]
+      await told
+      return [...open, document.querySelectorAll('dialog').length]
+    })
+    expect(left).toEqual([0, 1, 1])
+    await visit.end()
+  })
+
   it('focuses the part of the page in which the focused element was, once it has vanished', async () => {
     const visit = await withFirstKeySelected()
     const { keyboard } = visit.page

@@ -27,7 +27,10 @@ export function Dialog({
       ref={dialog}
       class="dialog"
       aria-labelledby={id}
-      onClose={onClose}
+      onClose={() => {
+        // It also comes after the dialog was removed, when the next one may be open.
+        if (dialog.current !== null) onClose()
+      }}
       onMouseDown={(event) => {
         pressed.current = event.target
       }}
