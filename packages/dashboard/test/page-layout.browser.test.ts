@@ -131,7 +131,7 @@ describe.skipIf(!hasChromium)('the layout of the page', { timeout: 300_000 }, ()
     await reader.end()
   })
 
-  for (const width of [320, 360, 768, 1_440]) {
+  for (const width of [320, 360, 768, 1_024, 1_060, 1_440]) {
     for (const colorScheme of ['light', 'dark'] as const) {
       it(`has no element that leaves its card at ${width} px, ${colorScheme}`, async () => {
         await page.setViewportSize({ width, height: 900 })
@@ -159,6 +159,22 @@ describe.skipIf(!hasChromium)('the layout of the page', { timeout: 300_000 }, ()
       })
     }
   }
+
+  it('has room for texts of twice the size, chosen in the browser', async () => {
+    const large = await startChromium('--blink-settings=defaultFontSize=32')
+    const reader = await Visit.begin(large, served, screens['overview'], {})
+    const found: Record<string, string[]> = {}
+    for (const width of [760, 1_280]) {
+      await reader.page.setViewportSize({ width, height: 900 })
+      await reader.go(screens['overview'] as PageLocation)
+      await reader.page.locator('.overview .row').first().waitFor()
+      const list = await reader.page.evaluate(overflowing)
+      if (list.length > 0) found[width] = list
+    }
+    expect(found).toEqual({})
+    await reader.end()
+    await large.close()
+  })
 
   it('finds an element that leaves its card', async () => {
     await visit.go(screens['overview'] as PageLocation)

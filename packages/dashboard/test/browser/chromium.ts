@@ -3,11 +3,11 @@ import { type Browser, chromium } from 'playwright-core'
 
 export { hasChromium } from '@sluice/needs/chromium'
 
-/** Starts the browser of this machine. */
-export async function startChromium(): Promise<Browser> {
+/** Starts the browser of this machine, with further arguments. */
+export async function startChromium(...args: readonly string[]): Promise<Browser> {
   return await chromium.launch({
     ...(chromiumPath === undefined ? {} : { executablePath: chromiumPath }),
     // Chromium's sandbox does not start for root in a container; the pages shown here are trusted.
-    args: ['--no-sandbox', '--force-color-profile=srgb'],
+    args: ['--no-sandbox', '--force-color-profile=srgb', ...args],
   })
 }
