@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { trouble } from '../live/live.ts'
+import { isPaused, trouble } from '../live/live.ts'
 import { storeTime } from '../live/store-time.ts'
 import { duration } from '../text/durations.ts'
 import { Icon } from '../ui/icon.tsx'
@@ -29,7 +29,11 @@ export function TroubleBanner(): JSX.Element | null {
         : {value.words}
         {'. '}
         <span class="faint">
-          {value.what === 'full' ? 'Reading every few seconds…' : 'Showing old data; retrying…'}
+          {isPaused.value
+            ? 'Showing old data; updates are paused.'
+            : value.what === 'full'
+              ? 'Reading every few seconds…'
+              : 'Showing old data; retrying…'}
         </span>
       </span>
     </div>

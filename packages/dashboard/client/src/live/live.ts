@@ -98,6 +98,8 @@ export async function refresh(): Promise<void> {
     batch(() => {
       keep(about, view)
       heard(view.at)
+      // No stream that could say so is open then.
+      if (isPaused.peek()) reachable()
     })
   } catch (error) {
     if (error instanceof HttpError && error.status === 401) return
@@ -128,10 +130,14 @@ function lost(what: Trouble['what'], words: string, forMs = 0): void {
   })
 }
 
-function recovered(): void {
+function reachable(): void {
   if (trouble.peek() !== undefined) announce('Connected again.')
+  trouble.value = undefined
+}
+
+function recovered(): void {
   batch(() => {
-    trouble.value = undefined
+    reachable()
     refusal.value = undefined
     link.value = 'live'
   })

@@ -1,0 +1,51 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, it } from 'vitest'
+import type { PageLocation } from '../client/src/location/location.ts'
+import { hasChromium, startChromium } from './browser/chromium.ts'
+import { serve } from './browser/served.ts'
+import { Stores } from './browser/stores.ts'
+import { Visit } from './browser/visit.ts'
+
+const queuePlace: PageLocation = { at: 'queue', queue: 'orders', keys: {}, cursors: [] }
+
+describe.skipIf(!hasChromium)('the connection of the page', { timeout: 240_000 }, () => {
+  let browser: Browser
+  const stores = new Stores()
+
+  beforeAll(async () => {
+    browser = await startChromium()
+  })
+  afterEach(() => stores.closeAll())
+  afterAll(async () => {
+    await stores.dispose()
+    await browser.close()
+  })
+
+  async function setUp(tickMs: number) {
+    const driver = stores.sqlite()
+    const queue = stores.queue(driver, 'orders')
+    await queue.add('a')
+    const served = await serve({ driver, tickMs })
+    stores.closing(() => served.stop())
+    const visit = await Visit.begin(browser, served, queuePlace, {})
+    await visit.reads('.freshness', /^live/)
+    return { visit, page: visit.page }
+  }
+
+  it('is not retried while updates are paused, and works once anything was read', async () => {
+    const { visit, page } = await setUp(100)
+    visit.expected.push(/ERR_FAILED/)
+    await page.keyboard.press('p')
+    await visit.reads('.freshness', /^paused/)
+    await page.route('**/api/key?*', (route) => route.abort())
+    await page.locator('[data-row=a] a').click()
+    await visit.reads('.trouble', /^Connection lost .* Showing old data; updates are paused\.$/)
+    await page.unroute('**/api/key?*')
+    await page.goBack()
+    await page.locator('[data-row=a] a').click()
+    await visit.reads('.key-state', 'ready')
+    await visit.until(() => visit.count('.trouble'), 0)
+    await visit.reads('.freshness', /^paused/)
+    await visit.end()
+  })
+})
