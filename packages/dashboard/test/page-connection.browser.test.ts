@@ -48,4 +48,16 @@ describe.skipIf(!hasChromium)('the connection of the page', { timeout: 240_000 }
     await visit.reads('.freshness', /^paused/)
     await visit.end()
   })
+
+  it('is made again after the computer has slept', async () => {
+    const { visit, page } = await setUp(60_000)
+    const opened = page.waitForRequest(/api.stream/)
+    await page.evaluate(() => {
+      const { now } = Date
+      Date.now = () => now() + 3_600_000
+    })
+    await opened
+    await visit.reads('.freshness', /^live/)
+    await visit.end()
+  })
 })

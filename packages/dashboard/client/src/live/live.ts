@@ -274,9 +274,23 @@ function follow(about: string): () => void {
 }
 
 const isVisible = signal(document.visibilityState === 'visible')
+
+/** Increases when the computer has slept: the connection may be dead, and nothing has said so. */
+const wakes = signal(0)
+const sleepMs = 20_000
+let awakeAt = Date.now()
+
 document.addEventListener('visibilitychange', () => {
+  // Timers of a hidden page are late without a sleep.
+  awakeAt = Date.now()
   isVisible.value = document.visibilityState === 'visible'
 })
+
+setInterval(() => {
+  const now = Date.now()
+  if (now - awakeAt > sleepMs) wakes.value += 1
+  awakeAt = now
+}, 1_000)
 
 const isReady = computed(() => session.value !== undefined && !isSigningIn.value)
 
@@ -284,6 +298,7 @@ const isReady = computed(() => session.value !== undefined && !isSigningIn.value
 export function startLive(): void {
   effect(() => {
     const about = subject.value
+    void wakes.value
     refusal.value = undefined
     if (!isReady.value) return
     if (isPaused.value) {
