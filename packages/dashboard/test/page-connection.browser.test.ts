@@ -29,7 +29,7 @@ describe.skipIf(!hasChromium)('the connection of the page', { timeout: 240_000 }
     stores.closing(() => served.stop())
     const visit = await Visit.begin(browser, served, queuePlace, {})
     await visit.reads('.freshness', /^live/)
-    return { visit, page: visit.page }
+    return { queue, visit, page: visit.page }
   }
 
   it('is not retried while updates are paused, and works once anything was read', async () => {
@@ -58,6 +58,27 @@ describe.skipIf(!hasChromium)('the connection of the page', { timeout: 240_000 }
     })
     await opened
     await visit.reads('.freshness', /^live/)
+    await visit.end()
+  })
+
+  it('is given up if a request stays without an answer', async () => {
+    const { queue, visit, page } = await setUp(100)
+    await page.clock.install()
+    await page.evaluate(() => {
+      AbortSignal.timeout = (ms) => {
+        const controller = new AbortController()
+        // real time: no, that of the clock above, which does not know this method.
+        setTimeout(() => controller.abort(), ms)
+        return controller.signal
+      }
+    })
+    const asked = page.waitForRequest(/api.keys/)
+    await page.route(/api.keys/, () => undefined, { times: 1 })
+    await page.clock.runFor(3_000)
+    await asked
+    await queue.add('b')
+    await page.clock.runFor(70_000)
+    await visit.until(() => visit.count('[data-row=b]'), 1)
     await visit.end()
   })
 })

@@ -39,12 +39,23 @@ async function refusalOf(response: Response): Promise<Refusal> {
   return { code: String(response.status), message: `the server answered ${response.status}` }
 }
 
+/** A read without an answer for this long gets none: no call to the store may take longer. */
+const answerMsMax = 60_000
+
+/** Ends a read for which the server is silent. A change may take longer, and must not be sent twice. */
+function signalOf({ method, signal }: RequestInit): AbortSignal | null {
+  if (method !== undefined) return signal ?? null
+  const silence = AbortSignal.timeout(answerMsMax)
+  return signal == null ? silence : AbortSignal.any([signal, silence])
+}
+
 /** Sends a request to a path relative to the page. */
 export async function request<T>(path: string, init: RequestInit = {}): Promise<T> {
   let response: Response
   try {
     response = await fetch(path, {
       ...init,
+      signal: signalOf(init),
       headers: { accept: 'application/json', ...init.headers },
     })
   } catch (error) {
