@@ -102,6 +102,22 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     expect(await output(['forget', 'orders', 'bad'], { store })).toBe('bad unchanged\n')
   })
 
+  test('an error without a code is found by its name, by ls as by the verbs', async () => {
+    const store = await fresh()
+    await output(['add', 'orders', 'coded', 'named', 'good'], { store })
+    await failKey(store, 'orders', 'coded', Object.assign(new TypeError('no'), { code: 'EWAY' }))
+    await failKey(store, 'orders', 'named', new TypeError('no'))
+    for (const [code, found] of [
+      ['EWAY', 'coded\n'],
+      ['TypeError', 'named\n'],
+    ] as const) {
+      const argv = ['orders', '--all', '--error-code', code, '-o', 'name']
+      expect(await output(['ls', ...argv], { store })).toBe(found)
+    }
+    const argv = ['orders', '--all', '--error-code', 'TypeError', '--yes']
+    expect(await output(['park', ...argv], { store })).toBe('1 key parked\n')
+  })
+
   test('all keys at once need --yes, and say how many there are', async () => {
     const store = await fresh()
     await output(['add', 'orders', 'a/1', 'a/2', 'b/1'], { store })

@@ -1,4 +1,5 @@
 import { foundByRuns } from './found-by-runs.ts'
+import { foundByTestsOfCalls } from './found-by-tests/calls.ts'
 import { foundByTestsOfCliAndDashboard } from './found-by-tests/cli-and-dashboard.ts'
 import { foundByTestsOfControllers } from './found-by-tests/controllers.ts'
 import { foundByTestsOfCoreAndMemory } from './found-by-tests/core-and-memory.ts'
@@ -18,6 +19,7 @@ import type { SourceMutant } from './source-mutant.ts'
 export const sourceMutants: readonly SourceMutant[] = [
   ...foundByTestsOfCoreAndMemory,
   ...foundByTestsOfQueues,
+  ...foundByTestsOfCalls,
   ...foundByTestsOfWaits,
   ...foundByTestsOfWorkers,
   ...foundByTestsOfInspection,

@@ -12,8 +12,10 @@ const limitDefault = 100
 const pageMax = 1_000
 
 function matches({ failures, lastError }: KeyInfo, filter: KeyFilter): boolean {
-  if (failures < (filter.failuresMin ?? 0)) return false
-  return filter.errorCode === undefined || lastError?.code === filter.errorCode
+  const { failuresMin = 0, errorCode } = filter
+  if (failures < failuresMin) return false
+  // The name of an error stands for a missing code.
+  return errorCode === undefined || (lastError?.code ?? lastError?.name) === errorCode
 }
 
 /** The keys that match a filter, page by page. */

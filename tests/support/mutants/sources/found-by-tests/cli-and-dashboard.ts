@@ -248,4 +248,18 @@ export const foundByTestsOfCliAndDashboard: readonly FoundByTest[] = [
       title: 'with a body read as',
     },
   },
+  {
+    name: 'ls does not find the errors without a code by their names',
+    edits: [
+      {
+        file: 'packages/cli/src/commands/inspect/ls.ts',
+        find: '(lastError?.code ?? lastError?.name) === errorCode',
+        replace: 'lastError?.code === errorCode',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/key-verbs.test.ts',
+      title: 'an error without a code is found by its name, by ls as by the verbs',
+    },
+  },
 ]

@@ -72,32 +72,4 @@ export const foundByTestsOfInspection: readonly FoundByTest[] = [
       title: 'is not pending for longer than timeoutMs, and its outcome is unknown then',
     },
   },
-  {
-    name: 'any answer of the store ends the trouble with claims',
-    edits: [
-      {
-        file: 'packages/queue/src/driver/store-health.ts',
-        find: 'failing.isStuck ||= failing.isPassed',
-        replace: '',
-      },
-    ],
-    finder: {
-      file: 'packages/queue/test/worker/worker-health.test.ts',
-      title: 'that fails again and again is trouble, whatever else is answered',
-    },
-  },
-  {
-    name: 'a failure is stored without the code of its cause',
-    edits: [
-      {
-        file: 'packages/queue/src/driver/describe-failure.ts',
-        find: 'const { code = cause.code, message } = own',
-        replace: 'const { code, message } = own',
-      },
-    ],
-    finder: {
-      file: 'packages/queue/test/core/last-error.test.ts',
-      title: 'what fetch failed of is kept',
-    },
-  },
 ]

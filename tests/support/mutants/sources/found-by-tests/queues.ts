@@ -354,46 +354,4 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       title: 'two operations on one key never share a batch, and take effect in their order',
     },
   },
-  {
-    name: 'the loop around a wrapped queue releases what was detached',
-    edits: [
-      {
-        file: 'packages/queue/src/foreign/foreign-queue.ts',
-        find: 'isLeft = false\n      detach?.call(held)',
-        replace: 'detach?.call(held)',
-      },
-    ],
-    finder: {
-      file: 'packages/queue/test/foreign/missing-methods.test.ts',
-      title: '2 Held: leaving a loop does not release what was detached',
-    },
-  },
-  {
-    name: 'a watch that does not end keeps the driver open',
-    edits: [
-      {
-        file: 'packages/queue/src/driver/driver-handle.ts',
-        find: 'await this.#endWatch().finally(() => this.driver.close())',
-        replace: 'await this.#endWatch()\n      await this.driver.close()',
-      },
-    ],
-    finder: {
-      file: 'packages/queue/test/core/sharing.test.ts',
-      title: 'a driver whose watch does not end is closed all the same',
-    },
-  },
-  {
-    name: 'a driver that is opened again has lost its clock',
-    edits: [
-      {
-        file: 'packages/queue/src/driver/driver-handle.ts',
-        find: 'if (this.#userCount === 0) this.#clock = undefined',
-        replace: 'this.#clock = undefined',
-      },
-    ],
-    finder: {
-      file: 'packages/queue/test/core/sharing.test.ts',
-      title: 'a queue that begins while the driver closes waits for that, and opens it again',
-    },
-  },
 ]

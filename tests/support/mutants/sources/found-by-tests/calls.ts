@@ -1,0 +1,75 @@
+import type { FoundByTest } from '../source-mutant.ts'
+
+/** Defects of the calls that a queue makes of its driver, and of the queue around it, and the tests that find them. */
+export const foundByTestsOfCalls: readonly FoundByTest[] = [
+  {
+    name: 'any answer of the store ends the trouble with claims',
+    edits: [
+      {
+        file: 'packages/queue/src/driver/store-health.ts',
+        find: 'failing.isStuck ||= failing.isPassed',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/worker-health.test.ts',
+      title: 'that fails again and again is trouble, whatever else is answered',
+    },
+  },
+  {
+    name: 'a failure is stored without the code of its cause',
+    edits: [
+      {
+        file: 'packages/queue/src/driver/describe-failure.ts',
+        find: 'const { code = cause.code, message } = own',
+        replace: 'const { code, message } = own',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/core/last-error.test.ts',
+      title: 'what fetch failed of is kept',
+    },
+  },
+  {
+    name: 'the loop around a wrapped queue releases what was detached',
+    edits: [
+      {
+        file: 'packages/queue/src/foreign/foreign-queue.ts',
+        find: 'isLeft = false\n      detach?.call(held)',
+        replace: 'detach?.call(held)',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/foreign/missing-methods.test.ts',
+      title: '2 Held: leaving a loop does not release what was detached',
+    },
+  },
+  {
+    name: 'a watch that does not end keeps the driver open',
+    edits: [
+      {
+        file: 'packages/queue/src/driver/driver-handle.ts',
+        find: 'await this.#endWatch().finally(() => this.driver.close())',
+        replace: 'await this.#endWatch()\n      await this.driver.close()',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/core/sharing.test.ts',
+      title: 'a driver whose watch does not end is closed all the same',
+    },
+  },
+  {
+    name: 'a driver that is opened again has lost its clock',
+    edits: [
+      {
+        file: 'packages/queue/src/driver/driver-handle.ts',
+        find: 'if (this.#userCount === 0) this.#clock = undefined',
+        replace: 'this.#clock = undefined',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/core/sharing.test.ts',
+      title: 'a queue that begins while the driver closes waits for that, and opens it again',
+    },
+  },
+]
