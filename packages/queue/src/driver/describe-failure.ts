@@ -84,7 +84,7 @@ function read(error: unknown, withStack: boolean, causes = causesMax): LastError
 /** `fetch` says only in its cause what failed: that a server refused the connection, or has no address. */
 function withCause(own: LastError, cause: LastError): LastError {
   const { code = cause.code, message } = own
-  const why = cause.message === '' ? (cause.code ?? '') : cause.message
+  const why = cause.message || (cause.code ?? '')
   const whole = message.includes(why) ? message : `${message}: ${why}`
   return bounded({ ...own, code, message: whole })
 }

@@ -9,15 +9,14 @@ const troubleMsMax = 30_000
 
 type Verb = TracedVerb | 'open'
 
-/** A claim or a finish that fails, without which workers get nowhere. */
+/** Claims or finishes that fail, without which workers get nowhere. */
 interface Failing {
-  readonly verb: Verb
   readonly since: number
   lastAt: number
   /** Whether another call was answered since. */
-  isPassed: boolean
-  /** Whether it has failed again after that. */
-  isStuck: boolean
+  isPassed?: boolean
+  /** Whether one has failed again after that. */
+  isStuck?: boolean | undefined
 }
 
 /**
@@ -26,11 +25,11 @@ interface Failing {
  */
 export class StoreHealth {
   #unanswered = 0
-  /** Since when no call was answered. */
-  #silentSince = 0
-  /** Since when every call has failed. */
-  #troubleSince: number | undefined
-  #failing: Failing | undefined
+  /** Since when no call was answered; `Infinity` if none waits for its answer. */
+  #silentSince = Infinity
+  /** Since when every call has failed; `Infinity` if the last one was answered. */
+  #troubleSince = Infinity
+  readonly #failing = new Map<Verb, Failing>()
   readonly #onAnswer: () => void
 
   /** `onAnswer` is called after every call that succeeds. */
@@ -60,13 +59,15 @@ export class StoreHealth {
 
   #settled(): void {
     this.#unanswered -= 1
-    if (this.#unanswered > 0) this.#silentSince = systemClock.monotonicMs()
+    this.#silentSince = this.#unanswered > 0 ? systemClock.monotonicMs() : Infinity
   }
 
   #answered(verb: Verb): void {
-    this.#troubleSince = undefined
-    if (this.#failing?.verb === verb) this.#failing = undefined
-    else if (this.#failing !== undefined) this.#failing.isPassed = true
+    this.#troubleSince = Infinity
+    if (this.#failing.size > 0) {
+      this.#failing.delete(verb)
+      for (const failing of this.#failing.values()) failing.isPassed = true
+    }
     this.#onAnswer()
   }
 
@@ -74,22 +75,22 @@ export class StoreHealth {
   failed(verb: Verb, error: unknown): void {
     if (isPermanent(error)) return
     const now = systemClock.monotonicMs()
-    this.#troubleSince ??= now
+    this.#troubleSince = Math.min(this.#troubleSince, now)
     if (verb !== 'claim' && verb !== 'finish') return
-    const failing = this.#failing
-    if (failing?.verb === verb) {
+    const failing = this.#failing.get(verb)
+    if (failing !== undefined && now - failing.lastAt < troubleMsMax) {
       failing.lastAt = now
       failing.isStuck ||= failing.isPassed
-    } else if (!failing?.isStuck) {
-      this.#failing = { verb, since: now, lastAt: now, isPassed: false, isStuck: false }
-    }
+    } else this.#failing.set(verb, { since: now, lastAt: now })
   }
 
-  get #since(): number | undefined {
-    const failing = this.#failing
-    const isStuck =
-      failing?.isStuck === true && systemClock.monotonicMs() - failing.lastAt < troubleMsMax
-    return isStuck ? failing.since : this.#troubleSince
+  get #since(): number {
+    let since = this.#troubleSince
+    for (const failing of this.#failing.values()) {
+      const isRecent = systemClock.monotonicMs() - failing.lastAt < troubleMsMax
+      if (failing.isStuck && isRecent) since = Math.min(since, failing.since)
+    }
+    return since
   }
 
   /**
@@ -97,17 +98,13 @@ export class StoreHealth {
    * other calls succeed, or no call is answered any more.
    */
   get isInTrouble(): boolean {
-    return this.#since !== undefined || this.#silentMs > silentMsMax
+    const silentMs = systemClock.monotonicMs() - this.#silentSince
+    return this.#since < Infinity || silentMs > silentMsMax
   }
 
   /** Whether that has lasted for so long that it will probably not end without help. */
   get isDegraded(): boolean {
-    const since = this.#since
-    const troubleMs = since === undefined ? 0 : systemClock.monotonicMs() - since
-    return Math.max(troubleMs, this.#silentMs) >= troubleMsMax
-  }
-
-  get #silentMs(): number {
-    return this.#unanswered === 0 ? 0 : systemClock.monotonicMs() - this.#silentSince
+    const since = Math.min(this.#since, this.#silentSince)
+    return systemClock.monotonicMs() - since >= troubleMsMax
   }
 }

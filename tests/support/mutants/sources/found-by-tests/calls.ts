@@ -72,4 +72,32 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
       title: 'a queue that begins while the driver closes waits for that, and opens it again',
     },
   },
+  {
+    name: 'a claim that fails lets a store forget that finishes fail',
+    edits: [
+      {
+        file: 'packages/queue/src/driver/store-health.ts',
+        find: '} else this.#failing.set(verb, {',
+        replace: '} else if (this.#failing.clear() === undefined) this.#failing.set(verb, {',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/driver/store-health.test.ts',
+      title: 'claims and finishes that fail in turns are trouble, whatever else is answered',
+    },
+  },
+  {
+    name: 'a store is degraded since a failure that is long over',
+    edits: [
+      {
+        file: 'packages/queue/src/driver/store-health.ts',
+        find: 'failing !== undefined && now - failing.lastAt < troubleMsMax',
+        replace: 'failing !== undefined',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/driver/store-health.test.ts',
+      title: 'a failure that comes long after earlier ones is the first of another disturbance',
+    },
+  },
 ]
