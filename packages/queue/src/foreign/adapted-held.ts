@@ -16,6 +16,8 @@ export class AdaptedHeld<T> implements Held<T> {
   readonly #inner: Held<T>
   readonly #limits: HeldLimits<T>
   #isFinished = false
+  /** Resolves when the finish that was begun last has been answered. */
+  answered: Promise<unknown> | undefined
   readonly failures: number
 
   constructor(inner: Held<T>, limits: HeldLimits<T>) {
@@ -51,7 +53,9 @@ export class AdaptedHeld<T> implements Held<T> {
     if (this.#isFinished) return 'lost'
     this.#isFinished = true
     try {
-      return await finish()
+      const answer = finish()
+      this.answered = Promise.allSettled([answer])
+      return await answer
     } catch (error) {
       this.#isFinished = false
       throw error

@@ -214,14 +214,17 @@ export class AdaptedDelayingQueue<T> implements DelayingQueue<T> {
 
   [Symbol.asyncIterator](): AsyncIterator<Held<T>> {
     const inner = this.inner[Symbol.asyncIterator]()
+    let last: Held<T> | undefined
     return {
       next: async () => {
         const { done, value } = await this.#delays.during(inner.next())
-        return done === true
-          ? { done, value: undefined }
-          : { done: false, value: this.adapt(value) }
+        if (done === true) return { done, value: undefined }
+        last = this.adapt(value)
+        return { done: false, value: last }
       },
       return: async () => {
+        // A retry that is under way has not given its key back yet: to the queue within it is unfinished.
+        if (last instanceof AdaptedHeld) await last.answered
         await inner.return?.()
         return { done: true, value: undefined }
       },

@@ -55,6 +55,34 @@ describe('a queue with no more than the methods of client-go’s interface', () 
     expect(await detached?.done()).toBe('idle')
   })
 
+  test('2 Held: leaving a loop waits for a retry that is under way, and does not release its key', async () => {
+    const scene = new Scene(direct)
+    const queue = bare(scene)
+    await queue.add('a')
+    let retrying: Promise<string> | undefined
+    for await (const held of queue) {
+      retrying = held.retry(new Error('no'))
+      break
+    }
+    expect(await retrying).toBe('delayed')
+    expect(await scene.states()).toEqual({})
+  })
+
+  test('2 Held: leaving a loop releases a key whose retry has failed', async () => {
+    const scene = new Scene(direct)
+    const queue = bare(scene)
+    await queue.add('a')
+    let retrying: Promise<unknown> | undefined
+    for await (const held of queue) {
+      const { item } = held
+      queue.addRateLimited = () => Promise.reject(new Error(`cannot add ${item}`))
+      retrying = refusal(held.retry(new Error('no')))
+      break
+    }
+    expect(String(await retrying)).toContain('cannot add a')
+    expect(await scene.states()).toEqual({ a: 'ready' })
+  })
+
   test.each([
     ['addMany', (queue: RateLimitingQueue<string>) => queue.addMany(5 as never)],
     ['doneMany', (queue: RateLimitingQueue<string>) => queue.doneMany(5 as never)],

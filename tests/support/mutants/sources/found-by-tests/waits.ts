@@ -171,4 +171,19 @@ export const foundByTestsOfWaits: readonly FoundByTest[] = [
       title: 'is sent again if nothing was done',
     },
   },
+  {
+    name: 'leaving a loop over a wrapped queue releases a key whose retry is under way',
+    edits: [
+      {
+        file: 'packages/queue/src/foreign/adapted-queue.ts',
+        find: 'if (last instanceof AdaptedHeld) await last.answered',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/foreign/missing-methods.test.ts',
+      title:
+        '2 Held: leaving a loop waits for a retry that is under way, and does not release its key',
+    },
+  },
 ]
