@@ -17,7 +17,7 @@ export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/core/testing': 3,
   '@sluice/core/words': 3,
   '@sluice/dashboard': 72,
-  '@sluice/dashboard/node': 72,
+  '@sluice/dashboard/node': 73,
   '@sluice/kubernetes': 20,
   '@sluice/limiters': 8,
   '@sluice/memory': 18,

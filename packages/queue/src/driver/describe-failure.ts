@@ -65,7 +65,7 @@ function read(error: unknown, withStack: boolean, causes = causesMax): LastError
     if (typeof error !== 'object' || error === null) {
       return bounded({ name: typeof error, message: String(error) })
     }
-    const { name, code, message, stack, cause } = error as Record<string, unknown>
+    const { name, code, message, stack, cause, errors } = error as Record<string, unknown>
     // What fetch and AbortSignal.timeout throw is told apart by its name; its code is a legacy number.
     const hasNumber = Object.prototype.toString.call(error) === '[object DOMException]'
     const own = bounded({
@@ -74,18 +74,19 @@ function read(error: unknown, withStack: boolean, causes = causesMax): LastError
       message,
       stack: withStack ? stack : undefined,
     })
-    if (typeof cause !== 'object' || cause === null || causes === 0) return own
-    return withCause(own, read(cause, false, causes - 1))
+    const reason = cause ?? (Array.isArray(errors) ? errors[0] : undefined)
+    if (reason === undefined || reason === null || causes === 0) return own
+    return withCause(own, read(reason, false, causes - 1))
   } catch {
     return { name: 'Error', message: 'an error that cannot be read' }
   }
 }
 
-/** `fetch` says only in its cause what failed: that a server refused the connection, or has no address. */
+/** `fetch` says only in its cause what failed, and `Promise.any` only in its errors. */
 function withCause(own: LastError, cause: LastError): LastError {
   const { code = cause.code, message } = own
   const why = cause.message || (cause.code ?? '')
-  const whole = message.includes(why) ? message : `${message}: ${why}`
+  const whole = message.includes(why) ? message : [message, why].filter(Boolean).join(': ')
   return bounded({ ...own, code, message: whole })
 }
 

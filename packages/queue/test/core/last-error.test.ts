@@ -75,6 +75,24 @@ test('a cause without a message is told by its code', async () => {
   expect(lastError.message).toBe('fetch failed: ECONNREFUSED')
 })
 
+test('of several errors the first one is told', async () => {
+  const first = Object.assign(new Error('no route'), { code: 'ENOROUTE' })
+  const error = await Promise.any([Promise.reject(first)]).catch((failure: unknown) => failure)
+  const { lastError } = await kept(error)
+  expect(lastError).toEqual({
+    name: 'AggregateError',
+    code: 'ENOROUTE',
+    message: 'All promises were rejected: no route',
+  })
+  const { lastError: nameless } = await kept(new AggregateError([first], ''))
+  expect(nameless.message).toBe('no route')
+})
+
+test('a text is a cause, too', async () => {
+  const { lastError } = await kept(new Error('cannot send', { cause: 'too slow' }))
+  expect(lastError).toEqual({ name: 'Error', message: 'cannot send: too slow' })
+})
+
 test('an error that is its own cause is kept', async () => {
   const error = new Error('round')
   error.cause = error
