@@ -189,7 +189,8 @@ export class Store {
     args: readonly string[],
     usesRecords = false,
   ): Promise<readonly Reply[]> {
-    if (creating.has(name) && queue !== '') await this.#register(queue)
+    const isCreating = creating.has(name) && queue !== ''
+    if (isCreating) await this.#register(queue)
     const { all, recorded, slot, channel } = this.layout.of(queue)
     const keys = usesRecords ? [...all, ...recorded] : all
     const [given, least] = this.time.moment()
@@ -215,6 +216,12 @@ export class Store {
       command('EVAL', text),
     )) as readonly Reply[]
     this.time.note(number(reply[0]), number(reply[1]))
+    // The store was emptied after the queue was registered, and has lost its name, too. If this fails, the next call
+    // registers it: this one is done.
+    if (isCreating && reply[3] === `${this.id}-${reply[0]}`) {
+      this.#registered.delete(queue)
+      await this.#register(queue).catch(() => {})
+    }
     return reply
   }
 

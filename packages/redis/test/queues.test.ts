@@ -101,6 +101,17 @@ describe.skipIf(!needs('redis-server', hasRedis))('the queues of a store', () =>
     expect(await driver.queues?.()).toEqual([known, fresh].sort())
   }, 60_000)
 
+  test('are listed once a process uses them again after all keys were deleted', async () => {
+    const driver = await open()
+    await driver.add('q', [ask], options)
+    await driver.add('idle', [ask], options)
+    await server.command('FLUSHALL')
+    await driver.add('q', [ask], options)
+    const worker = { processId: 1, host: 'h' }
+    await driver.tick('idle', { holder: 'h', worker, limit: 1, failuresExpireMs: never } as never)
+    expect([...((await driver.queues?.()) ?? [])].sort()).toEqual(['idle', 'q'])
+  })
+
   test('get workers of another process also while the memory is full', async () => {
     const first = await open()
     await first.add('q', [ask], options)
