@@ -54,7 +54,7 @@ export async function doctor(options: RedisOptions): Promise<readonly Finding[]>
       serverFinding(infos),
       memoryFinding(infos),
       await diskFinding(connections, infos),
-      await replicaFinding(connections),
+      await replicaFinding(connections, infos),
       await scriptFinding(connections),
       await clockFinding(connections, () => environment.clock.now()),
       ...(await queueFindings(store)),
@@ -177,9 +177,15 @@ async function diskFinding(connections: Connections, infos: readonly Info[]): Pr
   return { check, level: 'ok', summary, facts }
 }
 
-async function replicaFinding(connections: Connections): Promise<Finding> {
+async function replicaFinding(connections: Connections, infos: readonly Info[]): Promise<Finding> {
   const check = 'replicas'
   const { replicas } = connections
+  if (infos.length === 0 && (await readable(connections, ['WAIT', '0', '0'])).length === 0) {
+    return unreadable(
+      check,
+      'INFO and WAIT are withheld: replicas cannot be counted, or waited for',
+    )
+  }
   const least = (await settingOf(connections, 'min-replicas-to-write'))[0]
   const facts = { replicas, minReplicasToWrite: least ?? null }
   if (replicas === 0) {
