@@ -1,16 +1,25 @@
-import type { LinkOptions } from '../clients/link.ts'
+import { Link, type LinkOptions } from '../clients/link.ts'
 import { type Command, type Reply, ReplyError } from './connections.ts'
 import type { Resolve } from './open-link.ts'
 import { Server } from './server.ts'
 import type { Topology } from './topology.ts'
+
+/** The least time between two looks for another primary, in milliseconds. */
+const lookRestMs = 1_000
 
 /** A store with one primary: a single Redis, or the one that Sentinel names. */
 export class OnePrimary implements Topology {
   readonly isCluster = false
   onChange: () => void = () => {}
   readonly #server: Server
+  readonly #options: LinkOptions
+  readonly #resolve: Resolve
+  #lookedAt = -Infinity
+  #isClosed = false
 
   constructor(options: LinkOptions, resolve: Resolve) {
+    this.#options = options
+    this.#resolve = resolve
     this.#server = new Server(options, resolve, '', false)
     this.#server.onChange = () => this.onChange()
   }
@@ -29,6 +38,7 @@ export class OnePrimary implements Topology {
     } catch (error) {
       // The primary has become a replica: its name, or Sentinel, leads to another one by now.
       if (error instanceof ReplyError && error.code === 'READONLY') this.doubt(this.#server, error)
+      if (error instanceof ReplyError && error.code === 'NOREPLICAS') this.suspect()
       throw error
     }
   }
@@ -38,11 +48,36 @@ export class OnePrimary implements Topology {
     server.replace(cause)
   }
 
+  suspect(): void {
+    const now = this.#options.environment.clock.monotonicMs()
+    if (this.#isClosed || now - this.#lookedAt < lookRestMs) return
+    this.#lookedAt = now
+    // If no server can be reached where the primary should be, none has taken its place.
+    this.#look().catch(() => {})
+  }
+
   async refresh(): Promise<void> {
     await this.#server.connect()
   }
 
+  /** Goes to the server that its name, or Sentinel, leads to, if that is another primary by now. */
+  async #look(): Promise<void> {
+    const before = this.#server.link
+    // Where the run id may not be read, nothing tells two servers apart.
+    if (before?.runId === undefined) return
+    const found = await Link.open(this.#options, await this.#resolve())
+    try {
+      if (found.runId === before.runId) return
+      const replication = await found.send(['INFO', 'replication'])
+      if (!/^role:master/m.test(String(replication)) || this.#server.link !== before) return
+      this.#server.replace(new Error('another server is the primary now'))
+    } finally {
+      found.close()
+    }
+  }
+
   close(): void {
+    this.#isClosed = true
     this.#server.close()
   }
 }

@@ -72,7 +72,12 @@ export class RedisConnections implements Connections {
     const isStill = (): boolean => this.#knownServerOf(key) === server
     return {
       confirmed: async (replicas, withinMs) => {
-        if (isStill()) await barrier.confirmed(replicas, withinMs)
+        try {
+          if (isStill()) await barrier.confirmed(replicas, withinMs)
+        } catch (error) {
+          this.#topology.suspect?.()
+          throw error
+        }
         if (!isStill()) throw new ConnectionError('the slot has another primary', true)
       },
     }
@@ -82,7 +87,9 @@ export class RedisConnections implements Connections {
     const server = this.#topology.serverOf(key)
     const { id } = server
     try {
-      return await server.progress()
+      const progress = await server.progress()
+      if (progress.connected < server.replicas.expected) this.#topology.suspect?.()
+      return progress
     } catch (error) {
       if (server.id !== id) this.#topology.doubt(server, error)
       throw error

@@ -14,6 +14,11 @@ export interface Topology {
   refresh(): Promise<void>
   /** A server that counted as a primary says that it is a replica. */
   doubt(server: Server, cause: unknown): void
+  /**
+   * The only primary has lost replicas. It may have been replaced, and goes on without knowing: Sentinel tells it
+   * ten seconds later, or, after a partition, when that has ended. In a cluster it stops on its own.
+   */
+  suspect?(): void
   /** Called after a slot got another primary. */
   onChange: () => void
   close(): void

@@ -247,6 +247,42 @@ describe.skipIf(!needs('redis-server', hasRedis))('connections', () => {
       assert.equal(changes, 1)
     })
 
+    /** Makes commands fail on a primary without replicas, or asks it how far its replicas are. */
+    const signs: Readonly<Record<string, (connections: Connections) => Promise<unknown>>> = {
+      'writes are refused': (connections) => connections.send('a', ['SET', 'a', 'x']),
+      'replicas are counted': (connections) => connections.progress('a'),
+      'a write is not confirmed': async (connections) => {
+        const barrier = await connections.barrier('a')
+        await barrier.confirmed(1, 1)
+      },
+    }
+
+    test.each(Object.keys(signs))(
+      'Sentinel leads away from a primary that does not know that it was replaced: %s',
+      async (sign) => {
+        const servers = await startSentinel({ downAfterMs: 300 })
+        onTestFinished(() => servers.dispose())
+        const [sentinel] = servers.sentinels
+        const url = `redis-sentinel://127.0.0.1:${sentinel?.port}/${servers.name}`
+        const connections = await open({ url, library })
+        await confirmedWrite(connections, 'a')
+        const first = await servers.primary()
+        const least = sign === 'writes are refused' ? 1 : 0
+        await first.command('CONFIG', 'SET', 'min-replicas-to-write', least)
+        // Otherwise Sentinel demotes it ten seconds later, if it can reach it.
+        await first.command('ACL', 'SETUSER', 'default', '-slaveof', '-replicaof')
+        // Until it knows the state of the replica, it promotes none.
+        const promote = () => sentinel?.command('SENTINEL', 'FAILOVER', servers.name)
+        await vi.waitFor(promote, { timeout: 20_000 })
+        const second = await servers.promoted(first)
+        const port = async (): Promise<unknown> => {
+          await signs[sign]?.(connections).catch(() => {})
+          return await connections.send('a', ['CONFIG', 'GET', 'port']).catch(() => '')
+        }
+        await expect.poll(port, { timeout: 10_000 }).toEqual(['port', String(second.port)])
+      },
+    )
+
     test('a Sentinel that is silent is not waited for', async () => {
       const servers = await startSentinel({ sentinels: 3 })
       onTestFinished(() => servers.dispose())

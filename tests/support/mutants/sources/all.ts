@@ -8,7 +8,7 @@ import { foundByTestsOfMetrics } from './found-by-tests/metrics.ts'
 import { foundByTestsOfPostgres } from './found-by-tests/postgres.ts'
 import { foundByTestsOfQueues } from './found-by-tests/queues.ts'
 import { foundByTestsOfRedis } from './found-by-tests/redis.ts'
-import { foundByTestsOfRedisClusters } from './found-by-tests/redis-clusters.ts'
+import { foundByTestsOfRedisConnections } from './found-by-tests/redis-connections.ts'
 import { foundByTestsOfSqlite } from './found-by-tests/sqlite.ts'
 import { foundByTestsOfTransfer } from './found-by-tests/transfer.ts'
 import { foundByTestsOfWaits } from './found-by-tests/waits.ts'
@@ -27,7 +27,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...foundByTestsOfSqlite,
   ...foundByTestsOfPostgres,
   ...foundByTestsOfRedis,
-  ...foundByTestsOfRedisClusters,
+  ...foundByTestsOfRedisConnections,
   ...foundByTestsOfControllers,
   ...foundByTestsOfMetrics,
   ...foundByTestsOfCliAndDashboard,

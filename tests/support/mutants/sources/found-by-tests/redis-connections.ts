@@ -1,0 +1,104 @@
+import type { FoundByTest } from '../source-mutant.ts'
+
+/** Defects of the connections of the driver on Redis, and of its registry of queues, and the tests that find them. */
+export const foundByTestsOfRedisConnections: readonly FoundByTest[] = [
+  {
+    name: 'a queue of Redis waits for the server that lists it',
+    edits: [
+      {
+        file: 'packages/redis/src/store.ts',
+        find: 'if (known === undefined) await writing',
+        replace: 'if (known !== null) await writing',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/queues.test.ts',
+      title: 'go on while another server, which lists them, refuses writes after its restart',
+    },
+  },
+  {
+    name: 'no queue of Redis can be new while the slot of the registry moves',
+    edits: [
+      {
+        file: 'packages/redis/src/store.ts',
+        find: "registering, '1', registry,",
+        replace: "registering, '2', registry, tokenFloor,",
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/queues.test.ts',
+      title: 'can be new while the list of their names moves to another server',
+    },
+  },
+  {
+    name: 'a watch in a cluster of Redis hides that the user may not subscribe',
+    edits: [
+      {
+        file: 'packages/redis/src/watch.ts',
+        find: "const error = await this.#subscribe(this.#layout.of('').channel)",
+        replace:
+          "const error = this.#connections.isCluster || (await this.#subscribe(this.#layout.of('').channel))",
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/check-server.test.ts',
+      title: 'a watch in a cluster says so, too',
+    },
+  },
+  {
+    name: 'a primary of Redis that refuses writes without replicas is not doubted',
+    edits: [
+      {
+        file: 'packages/redis/src/connection/one-primary.ts',
+        find: "if (error instanceof ReplyError && error.code === 'NOREPLICAS') this.suspect()",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/connections.test.ts',
+      title: 'leads away from a primary that does not know that it was replaced',
+    },
+  },
+  {
+    name: 'a primary of Redis that has lost its replicas is not doubted',
+    edits: [
+      {
+        file: 'packages/redis/src/connection/redis-connections.ts',
+        find: 'if (progress.connected < server.replicas.expected) this.#topology.suspect?.()',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/connections.test.ts',
+      title: 'leads away from a primary that does not know that it was replaced',
+    },
+  },
+  {
+    name: 'a primary of Redis whose replicas do not confirm is not doubted',
+    edits: [
+      {
+        file: 'packages/redis/src/connection/redis-connections.ts',
+        find: 'this.#topology.suspect?.()\n          throw error',
+        replace: 'throw error',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/connections.test.ts',
+      title: 'leads away from a primary that does not know that it was replaced',
+    },
+  },
+  {
+    name: 'a queue of Redis is not listed after its store was emptied',
+    edits: [
+      {
+        file: 'packages/redis/src/store.ts',
+        find: 'if (isCreating && reply[3] ===',
+        replace: 'if (false && reply[3] ===',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/queues.test.ts',
+      title: 'are listed once a process uses them again after all keys were deleted',
+    },
+  },
+]
