@@ -209,6 +209,35 @@ describe.skipIf(!hasChromium)('the keyboard', { timeout: 240_000 }, () => {
     await visit.end()
   })
 
+  it('announces the result of a search and of a count, and not each part of them', async () => {
+    const visit = await setUp()
+    const { page } = visit
+    const wholeAgain = Promise.withResolvers<void>()
+    // The first part finds nothing, and the second one is late.
+    await page.route(/api.(keys|matching)\?.*failuresMin/, async (route) => {
+      const response = await route.fetch()
+      if (new URL(route.request().url()).searchParams.has('cursor')) {
+        await wholeAgain.promise
+        await route.fulfill({ json: { at: 0, keys: [], count: 2, lookedAt: 5, capped: false } })
+      } else {
+        const part = await response.json()
+        await route.fulfill({ json: { ...part, keys: [], count: 0, lookedAt: 9, cursor: 'x' } })
+      }
+    })
+    await visit.go({ at: 'queue', queue: 'alpha', keys: { failuresMin: 1 }, cursors: [] })
+    const busy = (selector: string) => () => page.locator(selector).getAttribute('aria-busy')
+    await visit.reads('.keys > .none', /^9 keys searched, 0 matches so far/)
+    expect(await busy('.keys > .none')()).toBe('true')
+    await page.getByRole('button', { name: 'Park …', exact: true }).click()
+    await visit.reads('dialog [role=status]', /Counting … 9 keys searched so far/)
+    expect(await busy('dialog [role=status]')()).toBe('true')
+    wholeAgain.resolve()
+    await visit.reads('dialog [role=status]', /^2 keys match/)
+    await visit.until(busy('dialog [role=status]'), 'false')
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+    await visit.end()
+  })
+
   it('keeps the focus and the selected keys when another range is chosen', async () => {
     const visit = await withFirstKeySelected()
     const { keyboard } = visit.page

@@ -164,7 +164,7 @@ export function AllDialog({
       {typeof value === 'string' ? (
         <p class="tone-bad">The keys could not be counted: {value}</p>
       ) : (
-        <p role="status">
+        <p role="status" aria-busy={!isCounted}>
           <b class="figures">{count}</b> {value?.count === 1 ? 'key matches' : 'keys match'}:{' '}
           {filterWords(keys)}.{' '}
           {value !== undefined &&

@@ -157,7 +157,7 @@ export function KeySection({ location }: { readonly location: QueueLocation }): 
         <NoKeys location={location} />
       )}
       {list.search !== undefined && (
-        <p class="none" role="status">
+        <p class="none" role="status" aria-busy={list.search.isRunning}>
           {grouped(list.search.lookedAt)} keys searched, {many(rows.length, 'match', 'matches')}
           {list.search.isRunning ? ' so far … ' : '. '}
           <button type="button" class="link" onClick={list.search.toggle}>
