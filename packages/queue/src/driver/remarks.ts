@@ -75,8 +75,8 @@ export function endedLeases(
       level: 'warn',
       kind: 'vanished',
       text:
-        `a worker vanished while it ran ${someKeys(again)}: a failure is counted, and the run is ` +
-        `repeated; ${maxCrashes} such ends in a row park a key`,
+        `a worker vanished or was held up before it gave back ${someKeys(again)}: a failure is ` +
+        `counted, and the run is repeated; ${maxCrashes} such ends in a row park a key`,
       hint: '. stopOnSignals([worker, queue]) lets runs finish at Ctrl-C',
     })
   }
@@ -85,8 +85,8 @@ export function endedLeases(
       level: 'error',
       kind: 'vanished and parked',
       text:
-        `a worker vanished while it ran ${someKeys(parked)}, which is parked now: it does not run ` +
-        `until it is unparked (maxCrashes is ${maxCrashes})`,
+        `a worker vanished or was held up before it gave back ${someKeys(parked)}, which is ` +
+        `parked now: it does not run until it is unparked (maxCrashes is ${maxCrashes})`,
       hint: '. `sluice explain` says more, `sluice unpark` puts it back',
     })
   }
