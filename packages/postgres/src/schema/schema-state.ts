@@ -162,12 +162,14 @@ const findText = `select
         then pg_catalog.pg_sequence_last_value(c.oid) is null end
       from pg_catalog.pg_class c
       where c.relnamespace = n.oid and c.relname = 'token' and c.relkind = 'S'), false) as is_unnumbered,
-    (select pg_catalog.string_agg(p.proname, ',') from pg_catalog.pg_proc p
-      where p.pronamespace = n.oid) as functions,
-    (select pg_catalog.string_agg(p.proname, ',') from pg_catalog.pg_proc p
-      where p.pronamespace = n.oid and p.proname ~ '_[0-9a-f]{8}$'
-        and p.prosrc ~ '"[.]' and pg_catalog.strpos(p.prosrc, $2::text) = 0) as elsewhere
-  from pg_catalog.pg_namespace n where n.nspname = $1::text`
+    p.functions, p.elsewhere
+  from pg_catalog.pg_namespace n, lateral (
+    select pg_catalog.string_agg(p.proname, ',') as functions,
+      pg_catalog.string_agg(p.proname, ',') filter (where pg_catalog.strpos(p.prosrc, $2::text) = 0
+        and pg_catalog.strpos(p.prosrc, '".') > 0) as elsewhere
+    from pg_catalog.pg_proc p where p.pronamespace = n.oid
+  ) p
+  where n.nspname = $1::text`
 
 async function find(connection: Connection, schema: string): Promise<Found | undefined> {
   const [row] = await connection.query({ name: '', text: findText }, [
