@@ -8,6 +8,7 @@ import { hasChromium, startChromium } from './browser/chromium.ts'
 import { serve, token } from './browser/served.ts'
 import { Stores } from './browser/stores.ts'
 import { Visit } from './browser/visit.ts'
+import { visitOrders } from './browser/visit-orders.ts'
 
 const queuePlace: PageLocation = { at: 'queue', queue: 'orders', keys: {}, cursors: [] }
 const overview: PageLocation = { at: 'overview', filter: '', order: 'worst' }
@@ -24,18 +25,6 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     await stores.dispose()
     await browser.close()
   })
-
-  async function setUp(keys: number, place: PageLocation) {
-    const driver = stores.sqlite()
-    const queue = stores.queue(driver, 'orders')
-    await queue.addMany(
-      Array.from({ length: keys }, (_, at) => `key/${String(at).padStart(3, '0')}`),
-    )
-    const served = await serve({ driver })
-    stores.closing(() => served.stop())
-    const visit = await Visit.begin(browser, served, place)
-    return { driver, queue, served, visit }
-  }
 
   it('says of how many queues it shows some, and opens the others by name', async () => {
     const driver = memoryDriver()
@@ -54,7 +43,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
   })
 
   it('never resets what the user is doing', async () => {
-    const { queue, visit } = await setUp(90, queuePlace)
+    const { queue, visit } = await visitOrders(browser, stores, 90, queuePlace)
     const { page } = visit
     await visit.until(() => visit.count('.key-grid tbody .row'), 90)
     await page.getByLabel('Select key/050').click()
@@ -93,7 +82,11 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
 
   it('keeps opened parts open, and the text that is being typed', async () => {
     const key = 'json:{"four":4}'
-    const { queue, visit } = await setUp(0, { at: 'key', queue: 'orders', key })
+    const { queue, visit } = await visitOrders(browser, stores, 0, {
+      at: 'key',
+      queue: 'orders',
+      key,
+    })
     await queue.add({ four: 4 })
     const held = await queue.get()
     await held?.retry(new Error('with a stack'))
@@ -112,7 +105,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
   })
 
   it('does not let rows jump under the pointer', async () => {
-    const { driver, queue, visit } = await setUp(1, overview)
+    const { driver, queue, visit } = await visitOrders(browser, stores, 1, overview)
     const certs = stores.queue(driver, 'certs')
     await certs.addAfter('x', 3_600_000)
     const names = () =>
@@ -134,7 +127,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
   })
 
   it('stands still while it is paused, and catches up', async () => {
-    const { queue, served, visit } = await setUp(1, overview)
+    const { queue, served, visit } = await visitOrders(browser, stores, 1, overview)
     const other = await Visit.begin(browser, served, overview)
     await visit.page.getByRole('button', { name: 'Pause updates' }).click()
     await visit.reads('.freshness', /^paused updated/)
@@ -152,7 +145,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
   })
 
   it('shows the results of its actions while updates are paused', async () => {
-    const { visit } = await setUp(1, queuePlace)
+    const { visit } = await visitOrders(browser, stores, 1, queuePlace)
     await visit.until(() => visit.count('.key-grid tbody .row'), 1)
     await visit.page.getByRole('button', { name: 'Pause updates' }).click()
     await visit.reads('.freshness', /^paused/)
@@ -165,7 +158,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
   })
 
   it('closes the stream while it is hidden, and catches up when it is visible', async () => {
-    const { queue, visit } = await setUp(1, overview)
+    const { queue, visit } = await visitOrders(browser, stores, 1, overview)
     const { page } = visit
     await visit.reads('.overview .row', /online\. 1 /)
     // A headless browser never hides a page on its own.
@@ -187,7 +180,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
   })
 
   it('says that the server is unreachable, and recovers automatically', async () => {
-    const { queue, served, visit } = await setUp(1, overview)
+    const { queue, served, visit } = await visitOrders(browser, stores, 1, overview)
     visit.expected.push(/ERR_|Failed to load/)
     await visit.reads('.freshness', /^live/)
     await served.stop()
@@ -203,7 +196,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
   })
 
   it('recovers when a proxy has answered in place of the server', async () => {
-    const { queue, served, visit } = await setUp(1, overview)
+    const { queue, served, visit } = await visitOrders(browser, stores, 1, overview)
     visit.expected.push(/404|ERR_|Failed to load/)
     const { page } = visit
     await visit.reads('.freshness', /^live/)
@@ -249,7 +242,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
 
   /** A page whose first stream has no events. */
   async function heldBack() {
-    const { queue, served, visit: known } = await setUp(1, overview)
+    const { queue, served, visit: known } = await visitOrders(browser, stores, 1, overview)
     await known.end()
     const visit = await Visit.stranger(browser, served, '')
     const { page } = visit

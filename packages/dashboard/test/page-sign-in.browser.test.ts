@@ -6,6 +6,7 @@ import { hasChromium, startChromium } from './browser/chromium.ts'
 import { serve, token } from './browser/served.ts'
 import { Stores } from './browser/stores.ts'
 import { Visit } from './browser/visit.ts'
+import { visitOrders } from './browser/visit-orders.ts'
 
 const queuePlace: PageLocation = { at: 'queue', queue: 'orders', keys: {}, cursors: [] }
 const overview: PageLocation = { at: 'overview', filter: '', order: 'worst' }
@@ -23,20 +24,8 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     await browser.close()
   })
 
-  async function setUp(keys: number, place: PageLocation) {
-    const driver = stores.sqlite()
-    const queue = stores.queue(driver, 'orders')
-    await queue.addMany(
-      Array.from({ length: keys }, (_, at) => `key/${String(at).padStart(3, '0')}`),
-    )
-    const served = await serve({ driver })
-    stores.closing(() => served.stop())
-    const visit = await Visit.begin(browser, served, place)
-    return { driver, queue, served, visit }
-  }
-
   it('asks a visitor to sign in, and then shows the requested location', async () => {
-    const { served, visit: known } = await setUp(1, overview)
+    const { served, visit: known } = await visitOrders(browser, stores, 1, overview)
     await known.end()
     const visit = await Visit.stranger(browser, served, '#/queue?queue=orders&prefix=key')
     visit.expected.push(/401|403/)
@@ -52,7 +41,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
   })
 
   it('takes the token out of the address before it asks anything', async () => {
-    const { served, visit } = await setUp(1, overview)
+    const { served, visit } = await visitOrders(browser, stores, 1, overview)
     expect(visit.page.url()).not.toContain('sign-in')
     await visit.page.goBack()
     expect(visit.page.url()).not.toContain(encodeURIComponent(token))
@@ -62,7 +51,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
   })
 
   it('signs out, and returns to the same location after a session has ended', async () => {
-    const { visit } = await setUp(1, queuePlace)
+    const { visit } = await visitOrders(browser, stores, 1, queuePlace)
     visit.expected.push(/401/)
     await visit.until(() => visit.count('.key-grid tbody .row'), 1)
     await visit.context.clearCookies()
@@ -78,7 +67,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
   })
 
   it('acts and signs out after the visitor has signed in once more on another page', async () => {
-    const { queue, served, visit } = await setUp(1, queuePlace)
+    const { queue, served, visit } = await visitOrders(browser, stores, 1, queuePlace)
     visit.expected.push(/403|401|ERR_CONNECTION/)
     const { page } = visit
     const other = await visit.context.newPage()

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type PostgresOptions, postgresDriver, rolesSql } from '../../src/index.ts'
 import { channelOf } from '../../src/schema/schema-name.ts'
 import { startProxy } from '../support/cutting-proxy.ts'
+import { openPatient } from '../support/open-patient.ts'
 import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
 import { watched } from '../support/watched.ts'
 
@@ -33,14 +34,7 @@ afterAll(async () => {
 })
 
 async function opened(schema: string, warnings: string[] = []): Promise<Driver> {
-  const driver = postgresDriver({
-    connectionString: server.url,
-    schema,
-    pollMs: 60_000,
-    poolSize: 2,
-    onWarning: (message) => void warnings.push(message),
-  })
-  await driver.open({})
+  const driver = await openPatient(server.url, schema, warnings)
   drivers.push(driver)
   return driver
 }

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { PgListener } from '../../src/connection/client-shapes.ts'
 import { Listener } from '../../src/connection/listener.ts'
 import { postgresDriver } from '../../src/index.ts'
+import { openPatient } from '../support/open-patient.ts'
 import { poolOf, startServer, type TestServer } from '../support/server.ts'
 import { watched } from '../support/watched.ts'
 
@@ -34,14 +35,7 @@ afterAll(async () => {
 })
 
 async function opened(schema: string, warnings: string[] = []): Promise<Driver> {
-  const driver = postgresDriver({
-    connectionString: server.url,
-    schema,
-    pollMs: 60_000,
-    poolSize: 2,
-    onWarning: (message) => void warnings.push(message),
-  })
-  await driver.open({})
+  const driver = await openPatient(server.url, schema, warnings)
   drivers.push(driver)
   return driver
 }
