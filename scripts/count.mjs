@@ -3,14 +3,24 @@ import { basename } from 'node:path'
 /** How many failed tests are named again at the end. */
 const namedMax = 20
 
+/** How much of the reason of a failure is shown again. */
+const reasonLengthMax = 500
+
+/** The message of an error without its stack, as one line. */
+function reasonOf(failureMessages) {
+  const lines = failureMessages.join('\n').split('\n')
+  const stackAt = lines.findIndex((line) => /^\s+at /.test(line))
+  const message = stackAt === -1 ? lines : lines.slice(0, stackAt)
+  return message.join(' ').replaceAll(/\s+/g, ' ').trim().slice(0, reasonLengthMax)
+}
+
 /** What failed, where nobody has to look for it in a long log. */
 function namesOfFailed({ testResults = [] }) {
   const names = testResults.flatMap(({ name, assertionResults }) =>
     assertionResults
       .filter(({ status }) => status === 'failed')
       .map(({ fullName, failureMessages = [] }) => {
-        const [why] = failureMessages.join('\n').split('\n')
-        return `failed: ${fullName} (${basename(name)}): ${why}`
+        return `failed: ${fullName} (${basename(name)}): ${reasonOf(failureMessages)}`
       }),
   )
   return names.slice(0, namedMax)

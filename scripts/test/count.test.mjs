@@ -29,11 +29,12 @@ test('a file that could not be loaded is a failure', () => {
   assert.deepEqual(totals(report(7, 1, [broken, counted]), parts(1)), [8, 2])
 })
 
-test('what failed is named at the end, with the first line of why', () => {
-  const failed = { fullName: 'a is b', status: 'failed', failureMessages: ['a is c\n at b.ts:1'] }
+test('what failed is named at the end, with the whole message, and without the stack', () => {
+  const message = 'AssertionError: these differ:\n\n+ c\n- b\n    at b.ts:1\n    at a.ts:2'
+  const failed = { fullName: 'a is b', status: 'failed', failureMessages: [message] }
   const file = { name: '/x/test/b.ts', status: 'failed', assertionResults: [failed] }
   const { remarks } = count(report(7, 1, [file]), parts(1))
-  assert.deepEqual(remarks.at(-1), 'failed: a is b (b.ts): a is c')
+  assert.deepEqual(remarks.at(-1), 'failed: a is b (b.ts): AssertionError: these differ: + c - b')
 })
 
 test('so is a run that fails for a reason no test knows', () => {

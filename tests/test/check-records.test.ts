@@ -69,6 +69,16 @@ describe('is found:', () => {
     found([one, record('two', began(50, 2)), record('parent', pause)], /at a time/)
   })
 
+  test('a run of a process that was not held up, next to one that was', () => {
+    const one = record('one', began(1, 1), ended(100, 1))
+    found([one, record('two', began(50, 2), { what: 'held up', at: 90, ms: 85 })], /at a time/)
+  })
+
+  test('a promise that is pending for too long, also in a process that was held up', () => {
+    const pending: Line = { what: 'pending', at: 200, ms: 150, call: 'add' }
+    found([record('one', { what: 'held up', at: 190, ms: 140 }, pending)], /add was pending/)
+  })
+
   test('a promise that is pending for too long', () => {
     const pending: Line = { what: 'pending', at: 200, ms: 150, call: 'add' }
     found([record('one', pending)], /add was pending for 150 ms/)
@@ -88,4 +98,10 @@ test('a process that was stopped is not blamed for what it could not know', () =
   const one = record('one', began(1, 1), ended(100, 1), pending)
   const two = record('two', began(50, 2), ended(60, 2))
   assert.deepEqual(checkRecords([one, two, record('parent', pause)], options), [])
+})
+
+test('a process that was held up is not blamed for what it could not know', () => {
+  const one = record('one', began(1, 1), { what: 'held up', at: 90, ms: 85 }, ended(100, 1))
+  const two = record('two', began(50, 2), ended(60, 2))
+  assert.deepEqual(checkRecords([one, two], options), [])
 })

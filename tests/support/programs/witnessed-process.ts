@@ -1,8 +1,8 @@
 /**
- * A process that adds keys and works on them, and writes down what it does in a file of its own, each
- * line with a sync. Takes the address of the store, the path of the record, its name and a seed.
+ * A process that adds keys and works on them, and writes down what it does in a file of its own,
+ * which outlives a kill. Takes the address of the store, the path of the record, its name and a seed.
  */
-import { fsyncSync, openSync, writeSync } from 'node:fs'
+import { openSync, writeSync } from 'node:fs'
 import { Chance } from '@sluice/conformance'
 import { createRateLimitingQueue, createWorker, exponential } from 'sluice'
 import { driverAt } from '../stores/driver-at.ts'
@@ -19,7 +19,6 @@ type Unstamped = Line extends infer L ? (L extends Line ? Omit<L, 'at'> : never)
 
 function write(line: Unstamped, at = now()): void {
   writeSync(file, `${JSON.stringify({ ...line, at })}\n`)
-  fsyncSync(file)
 }
 
 /** Writes down how long a call was pending. */
@@ -38,7 +37,17 @@ async function passes(ms: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, ms))
 }
 
+/** How late a beat may be, in milliseconds, before the process counts as held up. */
+const lateMsMax = 500
+
 write({ what: 'process', process: name })
+let beatAt = now()
+// real time: a busy machine, or its disk, holds this process alone up.
+setInterval(() => {
+  const from = beatAt
+  beatAt = now()
+  if (beatAt - from > lateMsMax) write({ what: 'held up', ms: beatAt - from })
+}, 100)
 const queue = createRateLimitingQueue<string>({
   name: 'orders',
   driver: driverAt(address),

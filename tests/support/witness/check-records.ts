@@ -34,7 +34,7 @@ export function checkRecords(records: readonly Record[], options: CheckOptions):
   const runs = records.flatMap(runsOf)
   return [
     ...lostAdds(records, runs),
-    ...wrongTokens(runs, pauses, options),
+    ...wrongTokens(runs, [...pauses, ...records.flatMap(holdUpsOf)], options),
     ...longPending(records, pauses, options),
   ]
 }
@@ -42,6 +42,14 @@ export function checkRecords(records: readonly Record[], options: CheckOptions):
 function processOf(record: Record): string {
   const first = record.find((line) => line.what === 'process')
   return first?.process ?? 'a process without a name'
+}
+
+/** When a process was held up: it could not know either that a lease had ended. */
+function holdUpsOf(record: Record): Pause[] {
+  return record.flatMap((line) => {
+    if (line.what !== 'held up') return []
+    return [{ process: processOf(record), at: line.at - line.ms, until: line.at }]
+  })
 }
 
 /** The runs of a process. One that did not end was ended with its process. */

@@ -30,6 +30,8 @@ export type Line =
   | { readonly what: 'finished'; readonly at: number; readonly key: string; readonly token: number }
   /** A promise of the library was pending for so long. */
   | { readonly what: 'pending'; readonly at: number; readonly ms: number; readonly call: string }
+  /** The process did not get to its own timers for so long. */
+  | { readonly what: 'held up'; readonly at: number; readonly ms: number }
   /** The process was stopped and continued; written by the process that did it. */
   | {
       readonly what: 'paused'
