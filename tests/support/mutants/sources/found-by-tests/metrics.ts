@@ -12,7 +12,7 @@ export const foundByTestsOfMetrics: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'tests/test/metrics.test.ts',
+      file: 'tests/test/metrics/metrics.test.ts',
       title: 'the second run of a key is counted after it was parked and unparked',
     },
   },
@@ -26,7 +26,7 @@ export const foundByTestsOfMetrics: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'tests/test/metrics.test.ts',
+      file: 'tests/test/metrics/metrics.test.ts',
       title: 'a key that the end of its lease parks leaves the depth',
     },
   },
@@ -124,7 +124,7 @@ export const foundByTestsOfMetrics: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'tests/test/metrics.test.ts',
+      file: 'tests/test/metrics/metrics.test.ts',
       title: 'parked keys leave the depth, and come back when they are unparked',
     },
   },
@@ -138,7 +138,7 @@ export const foundByTestsOfMetrics: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'tests/test/metrics.test.ts',
+      file: 'tests/test/metrics/metrics.test.ts',
       title: 'parked keys leave the depth, and come back when they are unparked',
     },
   },

@@ -60,7 +60,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'tests/test/within-postgres.test.ts',
+      file: 'tests/test/transactions/within-postgres.test.ts',
       title: 'may be an add in a transaction, which opens the store',
     },
   },
@@ -186,7 +186,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'tests/test/within-sqlite.test.ts',
+      file: 'tests/test/transactions/within-sqlite.test.ts',
       title: 'commit together, and a lease that is lost later is reported as usual',
     },
   },
@@ -294,7 +294,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'tests/test/idle.test.ts',
+      file: 'tests/test/load/idle.test.ts',
       title: 'idle processes on one store',
     },
   },

@@ -265,7 +265,7 @@ export const foundByTestsOfRedis: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'tests/test/move-to-cluster.test.ts',
+      file: 'tests/test/transfer/move-to-cluster.test.ts',
       title: 'a queue moves to a cluster of Redis, and back',
     },
   },

@@ -12,7 +12,7 @@ export const foundByTestsOfSqlite: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'tests/test/closed-driver.test.ts',
+      file: 'tests/test/verbs/closed-driver.test.ts',
       title: 'a worker reports that the driver of its queue was closed',
     },
   },

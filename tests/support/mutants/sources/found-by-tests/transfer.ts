@@ -12,7 +12,7 @@ export const foundByTestsOfTransfer: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'tests/test/move-queues.test.ts',
+      file: 'tests/test/transfer/move-queues.test.ts',
       title: 'a target that is the source by another address is refused, and nothing is changed',
     },
   },
@@ -26,7 +26,7 @@ export const foundByTestsOfTransfer: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'tests/test/move-queues.test.ts',
+      file: 'tests/test/transfer/move-queues.test.ts',
       title: 'a source that cannot be closed does not keep the target open',
     },
   },
@@ -40,7 +40,7 @@ export const foundByTestsOfTransfer: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'tests/test/move-queues.test.ts',
+      file: 'tests/test/transfer/move-queues.test.ts',
       title: 'fencing numbers stay above those of a source that is resumed',
     },
   },
@@ -54,7 +54,7 @@ export const foundByTestsOfTransfer: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'tests/test/export-import.test.ts',
+      file: 'tests/test/transfer/export-import.test.ts',
       title: 'a last token of',
     },
   },
@@ -68,7 +68,7 @@ export const foundByTestsOfTransfer: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'tests/test/move-queues.test.ts',
+      file: 'tests/test/transfer/move-queues.test.ts',
       title: 'a source that cannot be closed does not keep the target open',
     },
   },
@@ -82,7 +82,7 @@ export const foundByTestsOfTransfer: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'tests/test/move-queues.test.ts',
+      file: 'tests/test/transfer/move-queues.test.ts',
       title: 'held keys are awaited, and those whose holders vanished are ended',
     },
   },

@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'vitest'
+import { checkMet, torment } from '../../support/witness/torment.ts'
+
+// Longer, and with all faults: `npm run torture -- faults`.
+
+describe.concurrent('processes that work while faults come lose nothing', () => {
+  test.for([
+    { store: 'sqlite', only: ['kill', 'pause', 'SQLite, disk full'] },
+    { store: 'postgres', only: ['kill', 'cut connections', 'server crash'] },
+  ] as const)('$store', { timeout: 120_000 }, async ({ store, only }) => {
+    const { met, problems } = await torment({ store, only, seed: 1, seconds: 6 })
+    assert.equal(problems.length, 0, problems.join('; '))
+    checkMet(met)
+  })
+})

@@ -1,0 +1,191 @@
+import { DatabaseSync } from 'node:sqlite'
+import { fakeClock } from '@sluice/core/testing'
+import { sqliteDriver } from '@sluice/sqlite'
+import { createRateLimitingQueue, createWorker, type HandlerContext } from 'sluice'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { answersTo } from '../../support/answers.ts'
+import { emptyFile } from '../../support/stores/empty-file.ts'
+
+function setUp() {
+  const database = new DatabaseSync(emptyFile())
+  database.exec('create table invoices (number text primary key)')
+  const clock = fakeClock()
+  const queue = createRateLimitingQueue<string>({
+    name: 'orders',
+    driver: sqliteDriver({ database, durability: 'process' }),
+    clock,
+  })
+  onTestFinished(async () => {
+    const closing = queue.close()
+    await clock.step(1_000)
+    await closing
+    database.close()
+  })
+  const invoices = () =>
+    (database.prepare('select number from invoices').all() as { number: string }[]).map(
+      ({ number }) => number,
+    )
+  /** Runs something in a transaction of the program's own. */
+  const transaction = (work: () => void) => {
+    database.exec('begin immediate')
+    try {
+      work()
+      database.exec('commit')
+    } catch (error) {
+      database.exec('rollback')
+      throw error
+    }
+  }
+  return { clock, database, queue, invoices, transaction }
+}
+
+describe('what a run writes, what it asks for next, and its end', () => {
+  test('commit together', async () => {
+    const { database, queue, invoices, transaction } = setUp()
+    await queue.add('order/1')
+    const held = await queue.get()
+    if (held === undefined) throw new Error('the queue has ended')
+    transaction(() => {
+      database.exec("insert into invoices values ('1')")
+      const within = queue.within(database)
+      expect(within.add('mail/1')).toBe('added')
+      expect(within.addAfter('reminder/1', 5_000)).toBe('added')
+      expect(within.done(held)).toBe('idle')
+    })
+    expect(invoices()).toEqual(['1'])
+    const { keys } = await queue.inspect.list()
+    expect(keys.map(({ key, state }) => [key, state])).toEqual([
+      ['mail/1', 'ready'],
+      ['reminder/1', 'delayed'],
+    ])
+  })
+
+  test('go together when the transaction is rolled back, and the key is still held', async () => {
+    const { database, queue, invoices, transaction } = setUp()
+    await queue.add('order/1')
+    const held = await queue.get()
+    if (held === undefined) throw new Error('the queue has ended')
+    const fail = () =>
+      transaction(() => {
+        database.exec("insert into invoices values ('1')")
+        const within = queue.within(database)
+        within.add('mail/1')
+        within.done(held)
+        throw new Error('changed my mind')
+      })
+    expect(fail).toThrow('changed my mind')
+    expect(invoices()).toEqual([])
+    const { keys } = await queue.inspect.list()
+    expect(keys.map(({ key, state }) => [key, state])).toEqual([['order/1', 'processing']])
+    expect(await held.done()).toBe('idle')
+  })
+
+  test('commit together, and a lease that is lost later is reported as usual', async () => {
+    const { clock, database, queue, transaction } = setUp()
+    await queue.add('order/1')
+    const held = await queue.get()
+    if (held === undefined) throw new Error('the queue has ended')
+    const fail = () =>
+      transaction(() => {
+        queue.within(database).done(held)
+        throw new Error('changed my mind')
+      })
+    const renewals = answersTo('renew')
+    expect(fail).toThrow('changed my mind')
+    // The renewal that shows that nothing was committed.
+    await expect.poll(() => renewals.length).toBeGreaterThan(0)
+    // Another process takes the key unnoticed by this one.
+    database.exec('update sluice_keys set token = token + 1')
+    await clock.step(10_000)
+    expect(held.signal.reason).toMatchObject({ code: 'ERR_LEASE_LOST' })
+    expect(await held.done()).toBe('lost')
+  })
+
+  test('do not commit without the lease', async () => {
+    const { database, queue, invoices, transaction } = setUp()
+    await queue.add('order/1')
+    const held = await queue.get()
+    if (held === undefined) throw new Error('the queue has ended')
+    // Another process ends the lease, unseen by this one.
+    database.exec('update sluice_keys set token = token + 1')
+    const write = () =>
+      transaction(() => {
+        database.exec("insert into invoices values ('1')")
+        queue.within(database).done(held)
+      })
+    expect(write).toThrow(expect.objectContaining({ code: 'ERR_LEASE_LOST' }))
+    expect(invoices()).toEqual([])
+  })
+
+  test('commit together in a worker, whose handler does not lose by ending its key itself', async () => {
+    const { database, queue, invoices, transaction } = setUp()
+    await queue.addMany(['order/1', 'order/2'])
+    const errors: unknown[] = []
+    const worker = createWorker({
+      queue,
+      onError: (error) => errors.push(error),
+      handler: (item, { key }: HandlerContext) => {
+        if (item.startsWith('mail')) return
+        transaction(() => {
+          database.exec(`insert into invoices values ('${key}')`)
+          queue.within(database).add(`mail for ${key}`)
+        })
+      },
+    })
+    await worker.runUntilIdle()
+    expect(invoices()).toEqual(['order/1', 'order/2'])
+    expect(errors).toEqual([])
+    expect((await queue.inspect.list()).keys).toEqual([])
+  })
+})
+
+test('after a shutdown, a transaction takes delayed adds of held keys only', async () => {
+  const { database, queue, transaction } = setUp()
+  await queue.add('order/1')
+  const held = await queue.get()
+  if (held === undefined) throw new Error('the queue has ended')
+  await queue.shutDown()
+  const refused = expect.objectContaining({ code: 'ERR_SHUT_DOWN' })
+  transaction(() => {
+    const within = queue.within(database)
+    expect(() => within.add('order/1')).toThrow(refused)
+    expect(() => within.addAfter('order/2', 5_000)).toThrow(refused)
+    expect(within.addAfter('order/1', 5_000)).toBe('added')
+    expect(within.done(held)).toBe('delayed')
+  })
+  expect((await queue.inspect.counts()).delayed).toBe(1)
+})
+
+test('a limiter that counts in this process is called with forget in a transaction, too', async () => {
+  const database = new DatabaseSync(emptyFile())
+  const forgot: string[] = []
+  const limiter = {
+    when: () => 0,
+    numRequeues: () => 0,
+    forget: (item: string): void => void forgot.push(item),
+  }
+  const driver = sqliteDriver({ database, durability: 'process' })
+  const queue = createRateLimitingQueue<string>({ name: 'orders', driver, limiter })
+  await queue.addMany(['a', 'b'])
+  const [a, b] = await queue.getMany(2)
+  if (a === undefined || b === undefined) throw new Error('the queue has ended')
+  database.exec('begin immediate')
+  queue.within(database).done(a)
+  queue.within(database).done(b, { forget: true })
+  database.exec('commit')
+  expect(forgot).toEqual(['b'])
+  await queue.close()
+  database.close()
+})
+
+test('a transaction of a store that cannot be opened fails with an error, and nothing else', async () => {
+  const database = new DatabaseSync(emptyFile())
+  const driver = sqliteDriver({ file: '/missing/folder/queue.db' })
+  const queue = createRateLimitingQueue<string>({ name: 'orders', driver })
+  database.exec('begin immediate')
+  expect(() => queue.within(database)).toThrow(/its store is not open yet/)
+  database.exec('rollback')
+  await queue.close()
+  expect(() => queue.within(database)).toThrow(/it was closed/)
+  database.close()
+})

@@ -1,0 +1,383 @@
+import { never, type TransferRow } from '@sluice/core'
+import { fakeClock } from '@sluice/core/testing'
+import { needs } from '@sluice/needs'
+import { hasRedis } from '@sluice/test-redis'
+import { createQueue, memoryDriver } from 'sluice'
+import { moveQueues } from 'sluice/transfer'
+import { describe, expect, test } from 'vitest'
+import { postgresKind } from '../../support/stores/postgres-kind.ts'
+import { redisKind } from '../../support/stores/redis-kind.ts'
+import { type StoreKind, storeKinds } from '../../support/stores/store-kind.ts'
+import { around } from '../../support/transfer/around.ts'
+import {
+  fill,
+  keepOpen,
+  queueName,
+  queueOn,
+  rowsOf,
+  shifted,
+  steppedStore,
+} from '../../support/transfer/full-queue.ts'
+import { Strike, struckDriver } from '../../support/transfer/struck-driver.ts'
+
+const hour = 3_600_000
+
+const redisKinds = needs('redis-server', hasRedis) ? [redisKind()] : []
+const kinds = [...storeKinds, postgresKind(), ...redisKinds]
+const pairs = kinds.flatMap((from) => kinds.map((to) => ({ from, to })))
+
+/** Those on which every step is struck: the others take the same steps. */
+const struckPairs = pairs.filter(({ from, to }) => {
+  const names = [from.name, to.name]
+  return names.includes('sqlite') || !(names.includes('postgres') || names.includes('redis'))
+})
+
+async function setUp(
+  { from: source, to: target }: { readonly from: StoreKind; readonly to: StoreKind },
+  many?: number,
+) {
+  const clock = fakeClock(1_000_000_000)
+  const from = source.make()
+  const to = target.make()
+  await keepOpen(from, clock)
+  await keepOpen(to, clock)
+  const lastToken = await fill(from, clock, many)
+  return { clock, from, to, lastToken }
+}
+
+test('a store gets no more keys and text in a call than it wants', async () => {
+  const from = memoryDriver()
+  const to = Object.assign(memoryDriver(), { batchKeys: 5, batchBytes: 100 })
+  const calls: { readonly keys: number; readonly bytes: number }[] = []
+  const { transfer } = to
+  const { importRows } = transfer!
+  Object.assign(transfer!, {
+    importRows: (queue: string, rows: readonly TransferRow[]) => {
+      const bytes = rows.reduce((sum, { key, item = '' }) => sum + key.length + item.length, 0)
+      calls.push({ keys: rows.length, bytes })
+      return importRows.call(transfer, queue, rows)
+    },
+  })
+  const queue = createQueue<{ id: string; text: string }>({
+    name: queueName,
+    driver: from,
+    keyOf: ({ id }) => id,
+  })
+  const long = Array.from({ length: 4 }, (_, at) => ({ id: `a${at}`, text: 'x'.repeat(200) }))
+  const short = Array.from({ length: 20 }, (_, at) => ({ id: `b${at}`, text: '' }))
+  await queue.addMany([...long, ...short])
+  await queue.close()
+  await moveQueues({ from, to })
+  const expected = [1, 1, 1, 1]
+  expect(calls.slice(0, 4).map(({ keys }) => keys)).toEqual(expected)
+  expect(calls.slice(4).every(({ keys, bytes }) => keys <= 5 && bytes <= 100)).toBe(true)
+  expect(calls.reduce((sum, { keys }) => sum + keys, 0)).toBe(24)
+})
+
+describe.each(pairs)('from $from.name to $to.name', (pair) => {
+  test('everything comes along, in its place, and fencing numbers go on rising', async () => {
+    const { clock, from, to, lastToken } = await setUp(pair)
+    const before = await rowsOf(from)
+    const buckets = await from.buckets?.()
+    await moveQueues({ from, to, clock })
+    expect(await rowsOf(to)).toEqual(before)
+    expect(await rowsOf(from)).toEqual([])
+    expect(await to.buckets?.()).toEqual(buckets)
+    const queue = queueOn(to, clock)
+    const [first, second] = await queue.getMany(2)
+    expect([first?.key, second?.key]).toEqual(['first', 'twice'])
+    expect(first?.token).toBeGreaterThan(lastToken)
+    await first?.release()
+    await second?.release()
+    await queue.close()
+    expect(await from.counts(queueName, { cap: 1 })).toMatchObject({ paused: true })
+  })
+
+  test.each([
+    ['the source', hour, 0],
+    ['the target', 0, hour],
+    ['each, by another amount,', hour, 60_000],
+  ])('instants stay those of the wall clock if %s is ahead of it', async (_, ahead, ahead2) => {
+    const [from, clock] = await steppedStore(pair.from, ahead)
+    const [to] = await steppedStore(pair.to, ahead2)
+    await fill(from, clock, 20)
+    const before = await rowsOf(from)
+    const buckets = (await from.buckets?.()) ?? []
+    await moveQueues({ from, to })
+    expect(await rowsOf(to)).toEqual(before.map((row) => shifted(row, ahead2 - ahead)))
+    expect(await rowsOf(from)).toEqual([])
+    const moved = buckets.map((bucket) => ({ ...bucket, at: bucket.at + ahead2 - ahead }))
+    expect(await to.buckets?.()).toEqual(moved)
+  })
+
+  test('held keys are awaited, and those whose holders vanished are ended', async () => {
+    const { clock, from, to } = await setUp(pair)
+    const holding = queueOn(from, clock)
+    const kept = await holding.get()
+    const vanished = await from.claim(queueName, {
+      limit: 1,
+      holder: 'gone',
+      claimId: 'gone',
+      leaseMs: 5_000,
+    })
+    let isMoved = false
+    const moving = moveQueues({ from, to, clock }).then(() => {
+      isMoved = true
+    })
+    await clock.step(6_000)
+    expect(isMoved).toBe(false)
+    await kept?.retry(new Error('late'))
+    await clock.step(1_000)
+    await moving
+    const rows = new Map((await rowsOf(to)).map((row) => [row.key, row]))
+    expect(rows.get(kept?.key ?? '')).toMatchObject({ failures: 1 })
+    const ended = rows.get(vanished.claims[0]?.key ?? '')
+    expect(ended).toMatchObject({ failures: 1, crashes: 1 })
+    expect(ended?.lastError).toContain('the worker vanished')
+    await holding.close()
+  })
+
+  test('what was added at the other place already is merged', async () => {
+    const { clock, from, to } = await setUp(pair)
+    const queue = queueOn(to, clock)
+    await queue.addAfter('later', 10_000)
+    await queue.add('new')
+    await moveQueues({ from, to, clock })
+    const rows = new Map((await rowsOf(to)).map((row) => [row.key, row]))
+    const now = clock.now()
+    expect(rows.get('later')).toMatchObject({
+      dueAt: now + 10_000,
+      laterAt: now + 60_000,
+      priority: 4,
+    })
+    expect(rows.get('new')).toMatchObject({ state: 'ready' })
+    await queue.close()
+  })
+
+  test('a migration that is ended leaves both sides paused, and can be gone on with', async () => {
+    const { clock, from, to } = await setUp(pair)
+    const before = await rowsOf(from)
+    const ending = new AbortController()
+    const moving = moveQueues({
+      from,
+      to,
+      clock,
+      signal: ending.signal,
+      onProgress: () => ending.abort(new Error('enough')),
+    })
+    await expect(moving).rejects.toThrow('enough')
+    expect((await rowsOf(from)).length + (await rowsOf(to)).length).toBe(before.length)
+    expect(await to.counts(queueName, { cap: 1 })).toMatchObject({ paused: true })
+    await moveQueues({ from, to, clock })
+    expect(await rowsOf(to)).toEqual(before)
+  })
+
+  test('a queue that was paused stays so, also if the migration was interrupted', async () => {
+    const { clock, from, to } = await setUp(pair, 20)
+    await from.operate?.pause(queueName)
+    const ending = new AbortController()
+    const options = { from, to, clock }
+    await expect(
+      moveQueues({
+        ...options,
+        signal: ending.signal,
+        onProgress: () => ending.abort(new Error('enough')),
+      }),
+    ).rejects.toThrow('enough')
+    await moveQueues(options)
+    expect(await to.counts(queueName, { cap: 1 })).toMatchObject({ paused: true })
+    expect(await rowsOf(from)).toEqual([])
+    expect(await rowsOf(to)).not.toEqual([])
+  })
+
+  test('a queue that is handed out at its new place goes on being so', async () => {
+    const { clock, from, to } = await setUp(pair, 20)
+    await moveQueues({ from, to, clock })
+    // Long after that, when nobody knows of the first migration any more.
+    await clock.step(25 * 60 * 60 * 1_000)
+    const late = queueOn(from, clock)
+    await late.add('late')
+    await moveQueues({ from, to, clock })
+    expect(await to.counts(queueName, { cap: 1 })).toMatchObject({ paused: false })
+    expect((await rowsOf(to)).map(({ key }) => key)).toContain('late')
+    await late.close()
+  })
+
+  test('a queue that was resumed at its old place is not taken for one that was paused', async () => {
+    const { clock, from, to } = await setUp(pair, 20)
+    await from.operate?.pause(queueName)
+    await moveQueues({ from, to, clock })
+    await from.operate?.resume(queueName)
+    await to.operate?.resume(queueName)
+    await moveQueues({ from, to, clock })
+    expect(await to.counts(queueName, { cap: 1 })).toMatchObject({ paused: false })
+  })
+})
+
+describe.each(struckPairs)('from $from.name to $to.name, where the power fails', (pair) => {
+  test.each([
+    ['before', false],
+    ['after', true],
+  ])(
+    'struck %s any step and made again, it loses nothing and doubles nothing',
+    async (_, after) => {
+      for (let step = 1; ; step += 1) {
+        const { clock, from, to } = await setUp(pair, 20)
+        const before = await rowsOf(from)
+        const strike = new Strike(step, after)
+        const isStruck = await moveQueues({
+          from: struckDriver(from, strike, 'from'),
+          to: struckDriver(to, strike, 'to'),
+          clock,
+        }).then(
+          () => false,
+          (error: unknown) => /struck/.test(String(error)),
+        )
+        if (!isStruck) {
+          expect(strike.steps).toContain('to.importRows')
+          expect(strike.steps).toContain('from.dropRows')
+          break
+        }
+        // The world goes on between the two attempts, on both sides.
+        const options = { dedupe: 'client-go', failuresExpireMs: never } as const
+        const ask = { item: undefined, priority: 0, delayMs: 0 }
+        await from.add(queueName, [{ ...ask, key: 'added/from' }], options)
+        await to.add(queueName, [{ ...ask, key: 'added/to' }], options)
+        await moveQueues({ from, to, clock })
+        const where = `${after ? 'after' : 'before'} step ${step}: ${strike.steps.at(-1)}`
+        const rows = await rowsOf(to)
+        const added = rows.filter(({ key }) => key?.startsWith('added/')).map(({ key }) => key)
+        expect(added, where).toEqual(['added/from', 'added/to'])
+        expect(
+          rows.filter(({ key }) => key?.startsWith('added/') !== true),
+          where,
+        ).toEqual(before)
+        expect(await rowsOf(from), where).toEqual([])
+        expect(await to.counts(queueName, { cap: 1 }), where).toMatchObject({ paused: false })
+      }
+    },
+    60_000,
+  )
+})
+
+test.each([
+  ['before its first page is moved', 'list', 1],
+  ['after its last page was moved', 'dropRows', 2],
+])('fencing numbers stay above those of a source that is resumed %s', async (_, verb, at) => {
+  const clock = fakeClock(1_000_000_000)
+  const [from, to] = [memoryDriver(), memoryDriver()]
+  await keepOpen(from, clock)
+  await keepOpen(to, clock)
+  await fill(from, clock, 1_100)
+  let calls = 0
+  let last = 0
+  const resumed = around(from, verb, async () => {
+    calls += 1
+    if (calls !== at) return
+    await from.operate?.resume(queueName)
+    const queue = queueOn(from, clock)
+    await queue.add('meanwhile')
+    for (let runs = 0; runs < 50; runs += 1) {
+      const held = await queue.get()
+      last = Math.max(last, held?.token ?? 0)
+      if (runs < 49) await held?.release()
+      else await held?.done()
+    }
+    await queue.close()
+  })
+  const moving = moveQueues({ from: resumed, to, clock })
+  await clock.step(1_000)
+  await moving
+  const queue = queueOn(to, clock)
+  expect(last).toBeGreaterThan(0)
+  expect((await queue.get())?.token).toBeGreaterThan(last)
+  const closing = queue.close()
+  await clock.step(1_000)
+  await closing
+})
+
+test('a target that is the source by another address is refused, and nothing is changed', async () => {
+  const clock = fakeClock(1_000_000_000)
+  const from = memoryDriver()
+  await keepOpen(from, clock)
+  await fill(from, clock, 20)
+  const before = await rowsOf(from)
+  const to = around(from, 'no verb', () => {})
+  await expect(moveQueues({ from, to, clock })).rejects.toThrow(
+    'to must be another store than from',
+  )
+  expect(await rowsOf(from)).toEqual(before)
+  expect(await from.counts(queueName, { cap: 1 })).toMatchObject({ paused: false })
+  // A queue that is paused later is moved as one that is paused.
+  await from.operate?.pause(queueName)
+  const other = memoryDriver()
+  await keepOpen(other, clock)
+  await moveQueues({ from, to: other, clock })
+  expect(await other.counts(queueName, { cap: 1 })).toMatchObject({ paused: true })
+})
+
+test('a source that cannot be closed does not keep the target open', async () => {
+  const source = memoryDriver()
+  const target = memoryDriver()
+  let closed = 0
+  const from = around(source, 'close', () => {
+    throw new Error('the source cannot be closed')
+  })
+  const to = around(target, 'close', async () => {
+    await new Promise(setImmediate)
+    closed += 1
+  })
+  await expect(moveQueues({ from, to })).rejects.toThrow('the source cannot be closed')
+  expect(closed).toBe(1)
+})
+
+test('a producer that keeps changing the keys does not keep the stores busy', async () => {
+  const clock = fakeClock(1_000_000_000)
+  const [from, to] = [memoryDriver(), memoryDriver()]
+  await keepOpen(from, clock)
+  await keepOpen(to, clock)
+  const queue = queueOn(from, clock)
+  await queue.add('a')
+  let imports = 0
+  let isProducing = true
+  const busy = around(to, 'importRows', async () => {
+    imports += 1
+    if (isProducing && imports < 1_000) await queue.add('a', { priority: imports % 1_000 })
+  })
+  const moving = moveQueues({ from, to: busy, clock })
+  await clock.step(1_000)
+  expect(imports).toBeGreaterThan(2)
+  expect(imports).toBeLessThan(8)
+  isProducing = false
+  await clock.step(1_000)
+  expect(await moving).toEqual([{ queue: queueName, moved: 1 }])
+  await queue.close()
+})
+
+test('bad options are refused, naming the parameter', async () => {
+  const [from, to] = [storeKinds[0]!.make(), storeKinds[0]!.make()]
+  const bad: [object, string][] = [
+    [{ from }, 'to'],
+    [{ from, to: from }, 'to'],
+    [{ from, to: Object.create(to, { transfer: { value: undefined } }) }, 'to'],
+    [{ from, to, resume: 1 }, 'resume'],
+    [{ from, to, form: to }, 'options.form'],
+  ]
+  for (const [options, parameter] of bad) {
+    await expect(moveQueues(options as never)).rejects.toMatchObject({
+      code: 'ERR_INVALID_INPUT',
+      parameter,
+    })
+  }
+})
+
+test.each([
+  ['orders', 'queues'],
+  [[undefined], 'queues[0]'],
+  [new Array(1), 'queues[0]'],
+  [['a\0b'], 'queues[0]'],
+])('names of queues that are none are refused: %j', async (queues, parameter) => {
+  const [from, to] = [memoryDriver(), memoryDriver()]
+  const error = await moveQueues({ from, to, queues: queues as string[] }).catch((reason) => reason)
+  expect(error).toMatchObject({ code: 'ERR_INVALID_INPUT', parameter })
+})
