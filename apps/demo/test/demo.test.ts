@@ -109,7 +109,7 @@ test('its own file with the tables of an older version is made again; a file of 
   const again = show('--port=0', '--seconds=0')
   expect(await again.line('the file of an older demo was removed')).toMatch(/crashes/)
   expect(await again.ended).toBe(0)
-}, 60_000)
+})
 
 test.each([
   [['--help'], 0, 'usage: npm start'],

@@ -5,9 +5,6 @@ import { hasRedis, type SentinelRedis, startSentinel } from '@sluice/test-redis'
 import { afterEach, beforeEach, describe, onTestFinished, test, vi } from 'vitest'
 import { type RedisOptions, type Replayed, redisDriver } from '../src/index.ts'
 
-// A Sentinel takes some seconds to promote a replica.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
-
 const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
 const ask = (key: string): Ask => ({ key, item: `"${key}"`, priority: 0, delayMs: 0 })
 const keysOf = (count: number, name: string): string[] =>

@@ -3,7 +3,7 @@ import { type Ask, type AskOptions, systemEnvironment } from '@sluice/core/drive
 import { fakeClock } from '@sluice/core/testing'
 import { needs } from '@sluice/needs'
 import { hasRedis, type RedisProcess, type SentinelRedis, startSentinel } from '@sluice/test-redis'
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { openConnections } from '../src/connection/open-connections.ts'
 import { JournalKeeper, type Replayed } from '../src/journal-keeper.ts'
 import { Layout } from '../src/rows/layout.ts'
@@ -11,9 +11,6 @@ import { StoreTime } from '../src/rows/store-time.ts'
 import { Store } from '../src/store.ts'
 import { add } from '../src/verbs/add.ts'
 import { counts } from '../src/verbs/counts.ts'
-
-// A Sentinel takes some seconds to promote a replica.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
 const minute = 60_000

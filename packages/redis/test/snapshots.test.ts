@@ -6,8 +6,6 @@ import { hasRedis, startRedis } from '@sluice/test-redis'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type Replayed, redisDriver } from '../src/index.ts'
 
-vi.setConfig({ testTimeout: 30_000 })
-
 const options = { dedupe: 'client-go', failuresExpireMs: never } as const
 const ask = (key: string) => ({ key, item: undefined, priority: 0, delayMs: 0 })
 

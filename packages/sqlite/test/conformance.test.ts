@@ -120,5 +120,5 @@ describe.skipIf(!canCutPower)('power cuts', () => {
     await after.open({})
     assert.ok((await after.list('q', { limit: 100 })).rows.length < keys.length)
     await after.close()
-  }, 60_000)
+  })
 })

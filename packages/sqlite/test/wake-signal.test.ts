@@ -201,7 +201,7 @@ test('an idle process takes at most a hundredth of a core', async () => {
   const args = [...flags, program, scratchFile()]
   const { stdout } = await promisify(execFile)(process.execPath, args)
   assert.ok(Number(stdout) <= 1, `${stdout.trim()} % of a core`)
-}, 30_000)
+})
 
 test('a claim that finds nothing takes no lock', async () => {
   const { driver, library } = storeOn(scratchFile())

@@ -10,7 +10,7 @@ export function postgresKind(): StoreKind {
   let server: PostgresServer | undefined
   beforeAll(async () => {
     server = await startPostgres()
-  }, 60_000)
+  })
   afterAll(async () => {
     await server?.stop()
   })

@@ -9,7 +9,7 @@ export function redisKind(): StoreKind {
   let made = 0
   beforeAll(async () => {
     server = await startRedis()
-  }, 60_000)
+  })
   afterAll(async () => {
     await server?.dispose()
   })

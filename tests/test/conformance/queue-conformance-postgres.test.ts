@@ -8,7 +8,7 @@ let server: PostgresServer
 
 beforeAll(async () => {
   server = await startPostgres()
-}, 60_000)
+})
 
 afterAll(async () => {
   await server.stop()

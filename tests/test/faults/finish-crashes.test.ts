@@ -34,7 +34,7 @@ beforeAll(async () => {
   observer = new pg.Client({ connectionString: server.url })
   await observer.connect()
   await observer.query(`create role dying superuser login password 'secret'`)
-}, 60_000)
+})
 afterAll(async () => {
   await observer.query('drop role dying')
   await observer.end()
@@ -54,7 +54,7 @@ async function connectionsOfDying(): Promise<number | null> {
 }
 
 describe.for(['sqlite', 'postgres'] as const)('%s', (store) => {
-  test.for(points)('kill -9 with the finish %s', { timeout: 30_000 }, async (point) => {
+  test.for(points)('kill -9 with the finish %s', async (point) => {
     const address = store === 'sqlite' ? emptyFile() : server.url
     const queue = createQueue<string>({ name: 'orders', driver: driverAt(address), leaseMs: 300 })
     const keys = ['a', 'b']

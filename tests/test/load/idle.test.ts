@@ -13,7 +13,7 @@ let seen: IdleWindow
 
 beforeAll(async () => {
   seen = await idleWindow(windowMs, sizes)
-}, 120_000)
+})
 
 describe.for(['sqlite', 'postgres'] as const)('%s', (store) => {
   test.for(sizes)('%i idle processes on one store', (size) => {

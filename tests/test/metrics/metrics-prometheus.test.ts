@@ -139,7 +139,7 @@ describe.skipIf(!needs('prometheus', hasPrometheus))(
         const counted = await samples(`sum_over_time(up{job="example"}[5m]) >= ${scrape.times}`)
         return counted.length > 0
       })
-    }, 60_000)
+    })
 
     afterAll(async () => {
       await Promise.all(
@@ -153,7 +153,7 @@ describe.skipIf(!needs('prometheus', hasPrometheus))(
         ),
       )
       rmSync(folder, { recursive: true, force: true })
-    }, 30_000)
+    })
 
     test.each(knownExpressions())('answers %s', async (expression) => {
       await finds(askable(expression))

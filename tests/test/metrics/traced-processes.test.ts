@@ -56,7 +56,7 @@ async function check(address: string): Promise<void> {
   }
 }
 
-describe('runs are linked to adds of other processes', { timeout: 60_000 }, () => {
+describe('runs are linked to adds of other processes', () => {
   test('on SQLite', () => check(emptyFile()))
 
   test('on Postgres', async () => {

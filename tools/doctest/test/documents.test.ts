@@ -48,7 +48,6 @@ describe('documents', () => {
     const missing = unwritten(fence)
     test.skipIf(missing !== undefined)(
       `${fence.path}:${fence.line}${missing === undefined ? '' : ` (${missing} has no code yet)`}`,
-      { timeout: 30_000 },
       async () => {
         assert.deepEqual(said.get(sheet), [])
         if (fence.runs) assert.equal(await execute(sheet), undefined)

@@ -8,7 +8,7 @@ const repository = readRepository(new URL('../../../', import.meta.url).pathname
 
 describe('the repository keeps its house rules', () => {
   for (const name of Object.keys(rules) as (keyof typeof rules)[]) {
-    test(name, { timeout: 60_000 }, () => {
+    test(name, () => {
       assert.deepEqual(rules[name](repository), [])
     })
   }

@@ -7,13 +7,11 @@ import type { CreateSubject } from '@sluice/conformance'
 import { examine } from '@sluice/conformance/vitest'
 import { needs } from '@sluice/needs'
 import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { postgresDriver } from '../../src/index.ts'
 import { type Pooler, pgbouncerPath, startPooler } from '../support/pgbouncer.ts'
 import { poolOf, startServer, type TestServer } from '../support/server.ts'
 import { subjectsOn } from '../support/subjects.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 describe.skipIf(!needs('pgbouncer', pgbouncerPath !== undefined))('behind pgbouncer', () => {
   let server: TestServer
@@ -27,7 +25,7 @@ describe.skipIf(!needs('pgbouncer', pgbouncerPath !== undefined))('behind pgboun
     pool = poolOf(pooler.url, 6)
     // A poll within every pause of a case that waits for no wake.
     create = subjectsOn({ url: server.url, driver: { pool, pollMs: 50 } })
-  }, 60_000)
+  })
 
   afterAll(async () => {
     await pool.end()

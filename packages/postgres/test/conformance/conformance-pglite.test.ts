@@ -3,10 +3,8 @@ import { PGlite } from '@electric-sql/pglite'
 import type { Subject } from '@sluice/conformance'
 import { examine } from '@sluice/conformance/vitest'
 import { fakeClock } from '@sluice/core/testing'
-import { afterAll, beforeAll, vi } from 'vitest'
+import { afterAll, beforeAll } from 'vitest'
 import { type PgliteTransaction, postgresDriver } from '../../src/index.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 let client: PGlite
 let made = 0
@@ -14,7 +12,7 @@ const free: string[] = []
 
 beforeAll(async () => {
   client = await PGlite.create()
-}, 60_000)
+})
 
 afterAll(async () => {
   await client.close()

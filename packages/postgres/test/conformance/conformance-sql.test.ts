@@ -16,15 +16,12 @@ import {
   itemBytesMax,
 } from '@sluice/core'
 import type pg from 'pg'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { migrationSql } from '../../src/index.ts'
 import { StoreTime } from '../../src/rows/store-time.ts'
 import { installed } from '../support/installed.ts'
 import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
 import { subjectsOn } from '../support/subjects.ts'
-
-// A server on a busy machine takes its time.
-vi.setConfig({ testTimeout: 60_000 })
 
 let server: TestServer
 let pool: pg.Pool
@@ -195,7 +192,7 @@ beforeAll(async () => {
       await sql(server.url, migrationSql({ schema }), present)
     },
   })
-}, 60_000)
+})
 
 afterAll(async () => {
   await pool.end()

@@ -2,12 +2,10 @@
 import type { CreateSubject } from '@sluice/conformance'
 import { examine } from '@sluice/conformance/vitest'
 import type pg from 'pg'
-import { afterAll, beforeAll, vi } from 'vitest'
+import { afterAll, beforeAll } from 'vitest'
 import { migrationSql, rolesSql } from '../../src/index.ts'
 import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
 import { subjectsOn } from '../support/subjects.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 /** Fewer random histories than the plain examination has: here, the place is what is examined. */
 const options = { timeoutMs: 60_000, chance: { modelRuns: 10, histories: 2 } }
@@ -65,7 +63,7 @@ beforeAll(async () => {
     driver: { pool: enemy },
     schema: (number) => `we"ird; drop table keys${number} --`,
   })
-}, 60_000)
+})
 
 afterAll(async () => {
   for (const pool of pools) await pool.end()

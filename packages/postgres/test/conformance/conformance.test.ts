@@ -1,12 +1,9 @@
 import type { CreateSubject } from '@sluice/conformance'
 import { examine } from '@sluice/conformance/vitest'
 import type pg from 'pg'
-import { afterAll, beforeAll, vi } from 'vitest'
+import { afterAll, beforeAll } from 'vitest'
 import { poolOf, startServer, type TestServer } from '../support/server.ts'
 import { subjectsOn } from '../support/subjects.ts'
-
-// A server on a busy machine takes its time.
-vi.setConfig({ testTimeout: 60_000 })
 
 let server: TestServer
 let pool: pg.Pool
@@ -16,7 +13,7 @@ beforeAll(async () => {
   server = await startServer()
   pool = poolOf(server.url)
   create = subjectsOn({ url: server.url, driver: { pool }, hasProcesses: true })
-}, 60_000)
+})
 
 afterAll(async () => {
   await pool.end()

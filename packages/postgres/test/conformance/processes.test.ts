@@ -17,7 +17,7 @@ let pool: pg.Pool
 beforeAll(async () => {
   server = await startServer()
   pool = poolOf(server.url)
-}, 60_000)
+})
 
 afterAll(async () => {
   await pool.end()

@@ -4,14 +4,11 @@
  */
 import { allCases, runCase } from '@sluice/conformance'
 import type pg from 'pg'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { migrationSql } from '../../src/index.ts'
 import { type Break, makeSchema } from '../support/broken-sql.ts'
 import { poolOf, startServer, type TestServer } from '../support/server.ts'
 import { subjectsOn } from '../support/subjects.ts'
-
-// A server on a busy machine takes its time.
-vi.setConfig({ testTimeout: 60_000 })
 
 let server: TestServer
 let pool: pg.Pool
@@ -20,7 +17,7 @@ let schemas = 0
 beforeAll(async () => {
   server = await startServer()
   pool = poolOf(server.url)
-}, 60_000)
+})
 
 afterAll(async () => {
   await pool.end()

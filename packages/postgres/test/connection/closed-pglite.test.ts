@@ -1,9 +1,7 @@
 /** A PGlite client that its owner closes before the driver. */
 import { PGlite } from '@electric-sql/pglite'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { postgresDriver } from '../../src/index.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const options = { dedupe: 'client-go', failuresExpireMs: 86_400_000 } as const
 const one = { key: 'a', item: undefined, priority: 0, delayMs: 0 }

@@ -38,7 +38,7 @@ beforeAll(async () => {
   url.searchParams.set('options', '-c default_transaction_read_only=off')
   witness = poolOf(url.href)
   await prepareWitness(witness)
-}, 60_000)
+})
 
 afterAll(async () => {
   await witness.end()
@@ -177,7 +177,7 @@ test('a server that takes no writes for a while is waited for', async () => {
   })
   expectNothingLost(report)
   expect(report.errors['ERR_STORE']).toBeGreaterThan(0)
-}, 60_000)
+})
 
 test('a default isolation that changes while a program runs makes no call fail', async () => {
   const pool = poolOf(server.url, 1)
@@ -215,7 +215,7 @@ test('a process that stops in the middle does not keep its locks', async () => {
   await ended
   // It says so before it has let go of everything.
   while ((await busy()).length > 0) await breath(20)
-}, 30_000)
+})
 
 async function connected(): Promise<void> {
   for (;;) {

@@ -10,7 +10,7 @@ let pool: pg.Pool
 beforeAll(async () => {
   server = await startServer()
   pool = poolOf(server.url, 1)
-}, 60_000)
+})
 
 afterEach(() => {
   vi.useRealTimers()

@@ -11,8 +11,6 @@ import { openPatient } from '../support/open-patient.ts'
 import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
 import { watched } from '../support/watched.ts'
 
-// A server on a busy machine takes its time.
-vi.setConfig({ testTimeout: 30_000 })
 const patiently = { timeout: 20_000 }
 
 const options = { dedupe: 'client-go', failuresExpireMs: 86_400_000 } as const
@@ -25,7 +23,7 @@ const drivers: Driver[] = []
 beforeAll(async () => {
   server = await startServer()
   pool = poolOf(server.url)
-}, 60_000)
+})
 
 afterAll(async () => {
   for (const driver of drivers) await driver.close()

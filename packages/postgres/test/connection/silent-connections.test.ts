@@ -11,9 +11,6 @@ import { type CuttingProxy, startProxy } from '../support/cutting-proxy.ts'
 import { installed } from '../support/installed.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
-// A server on a busy machine takes its time.
-vi.setConfig({ testTimeout: 30_000 })
-
 const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
 
 let server: TestServer
@@ -47,7 +44,7 @@ async function warm(): Promise<void> {
 
 beforeAll(async () => {
   server = await startServer()
-}, 60_000)
+})
 
 afterAll(async () => {
   await server.stop()

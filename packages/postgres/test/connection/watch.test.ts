@@ -5,16 +5,13 @@ import type { Driver } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { freePort } from '@sluice/needs/free-port'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { PgListener } from '../../src/connection/client-shapes.ts'
 import { Listener } from '../../src/connection/listener.ts'
 import { postgresDriver } from '../../src/index.ts'
 import { openPatient } from '../support/open-patient.ts'
 import { poolOf, startServer, type TestServer } from '../support/server.ts'
 import { watched } from '../support/watched.ts'
-
-// A server on a busy machine takes its time.
-vi.setConfig({ testTimeout: 30_000 })
 
 const options = { dedupe: 'client-go', failuresExpireMs: 86_400_000 } as const
 const one = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
@@ -26,7 +23,7 @@ const drivers: Driver[] = []
 beforeAll(async () => {
   server = await startServer()
   pool = poolOf(server.url)
-}, 60_000)
+})
 
 afterAll(async () => {
   for (const driver of drivers) await driver.close()
@@ -76,7 +73,7 @@ test('a listener that is killed comes back, and looks at what it may have missed
   // However often that is, the log has few lines of it.
   expect(warnings.length).toBeLessThan(5)
   await watcher.stop()
-}, 60_000)
+})
 
 test('a pool that was given its password apart listens too', async () => {
   const { hostname, port, username, password } = new URL(server.url)

@@ -1,17 +1,14 @@
 import pg from 'pg'
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { doctor, type Finding, postgresDriver, rolesSql } from '../../src/index.ts'
 import { installed } from '../support/installed.ts'
 import { sql, startServer, type TestServer } from '../support/server.ts'
-
-// A server on a busy machine takes its time.
-vi.setConfig({ testTimeout: 30_000 })
 
 let server: TestServer
 
 beforeAll(async () => {
   server = await startServer()
-}, 60_000)
+})
 
 afterAll(async () => {
   await server.stop()

@@ -1,7 +1,7 @@
 /** Making the schema, finding one that is too new, and three roles. */
 import type { Driver } from '@sluice/core'
 import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   doctor,
   migrate,
@@ -16,16 +16,13 @@ import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
 const options = { dedupe: 'client-go', failuresExpireMs: 86_400_000 } as const
 const one = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
 
-// A server on a busy machine takes its time.
-vi.setConfig({ testTimeout: 30_000 })
-
 let server: TestServer
 let pool: pg.Pool
 
 beforeAll(async () => {
   server = await startServer()
   pool = poolOf(server.url)
-}, 60_000)
+})
 
 afterAll(async () => {
   await pool.end()

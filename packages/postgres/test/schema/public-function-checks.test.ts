@@ -1,12 +1,9 @@
 /** What the SQL functions that users call refuse. */
 import { checkDelay, checkKey, checkQueueName } from '@sluice/core'
 import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { migrationSql } from '../../src/index.ts'
 import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
-
-// A server on a busy machine takes its time.
-vi.setConfig({ testTimeout: 60_000 })
 
 let server: TestServer
 let pool: pg.Pool
@@ -15,7 +12,7 @@ let made = 0
 beforeAll(async () => {
   server = await startServer()
   pool = poolOf(server.url)
-}, 60_000)
+})
 
 afterAll(async () => {
   await pool.end()

@@ -5,9 +5,6 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { migrate, postgresDriver } from '../../src/index.ts'
 import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
 
-// A server on a busy machine takes its time.
-vi.setConfig({ testTimeout: 60_000 })
-
 let server: TestServer
 let pool: pg.Pool
 let made = 0
@@ -16,7 +13,7 @@ beforeAll(async () => {
   server = await startServer()
   pool = poolOf(server.url)
   await sql(server.url, `create role sql_stranger login password 'secret'`)
-}, 60_000)
+})
 
 afterAll(async () => {
   await pool.end()

@@ -5,13 +5,10 @@
  */
 import type { Driver } from '@sluice/core'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { migrationSql, postgresDriver, rolesSql, schemaVersion } from '../../src/index.ts'
 import { channelOf } from '../../src/schema/schema-name.ts'
 import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
-
-// A server on a busy machine takes its time.
-vi.setConfig({ testTimeout: 60_000 })
 
 let server: TestServer
 let pool: pg.Pool
@@ -26,7 +23,7 @@ beforeAll(async () => {
     create role sql_look login password 'secret'; create role sql_producer login password 'secret';
     create role sql_stranger login password 'secret'`,
   )
-}, 60_000)
+})
 
 afterAll(async () => {
   await pool.end()

@@ -57,7 +57,7 @@ beforeAll(async () => {
     "create role roll_look login password 'secret'",
     'grant create on database postgres to roll_owner',
   )
-}, 60_000)
+})
 
 afterAll(async () => {
   await pool.end()

@@ -1,7 +1,7 @@
 /** Triggers that add the keys of changed rows, on a real table, by plain SQL. */
 import type { Driver } from '@sluice/core'
 import type pg from 'pg'
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import {
   migrationSql,
   postgresDriver,
@@ -13,9 +13,6 @@ import {
 import { installed } from '../support/installed.ts'
 import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
 
-// A server on a busy machine takes its time.
-vi.setConfig({ testTimeout: 60_000 })
-
 let server: TestServer
 let pool: pg.Pool
 let driver: Driver
@@ -23,7 +20,7 @@ let driver: Driver
 beforeAll(async () => {
   server = await startServer()
   pool = poolOf(server.url)
-}, 60_000)
+})
 
 afterAll(async () => {
   await pool.end()

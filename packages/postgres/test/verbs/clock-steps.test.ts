@@ -3,13 +3,10 @@ import type { AskOptions, Driver } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { needs } from '@sluice/needs'
 import { fakeTimeLibrary } from '@sluice/needs/stepped-clock'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { postgresDriver } from '../../src/index.ts'
 import { sql } from '../support/server.ts'
 import { type SteppedServer, startSteppedServer } from '../support/stepped-server.ts'
-
-// A server on a busy machine takes its time.
-vi.setConfig({ testTimeout: 60_000 })
 
 const canStep = needs('libfaketime', fakeTimeLibrary !== undefined)
 
@@ -52,7 +49,7 @@ describe.skipIf(!canStep)('the server is stepped', () => {
 
   beforeAll(async () => {
     server = await startSteppedServer()
-  }, 60_000)
+  })
 
   /**
    * By how much a process knows the store's time to be ahead. The process that is answered with a

@@ -13,7 +13,7 @@ beforeAll(async () => {
   server = await startServer()
   client = new pg.Client({ connectionString: server.url })
   await client.connect()
-}, 60_000)
+})
 
 afterAll(async () => {
   await client.end()

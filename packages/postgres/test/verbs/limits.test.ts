@@ -7,15 +7,12 @@ import {
   type WorkRecord,
 } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { statementsFor } from '../../src/connection/statements.ts'
 import { postgresDriver } from '../../src/index.ts'
 import { channelOf } from '../../src/schema/schema-name.ts'
 import { installed } from '../support/installed.ts'
 import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
-
-// A server on a busy machine takes its time.
-vi.setConfig({ testTimeout: 60_000 })
 
 const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
 
@@ -38,7 +35,7 @@ function claimOf(limit: number) {
 
 beforeAll(async () => {
   server = await startServer()
-}, 60_000)
+})
 
 afterAll(async () => {
   await server.stop()

@@ -1,7 +1,7 @@
 /** An open transaction on one key does not affect the other keys. */
 import type { AskOptions } from '@sluice/core'
 import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { statementsFor } from '../../src/connection/statements.ts'
 import { postgresDriver } from '../../src/index.ts'
 import { channelOf } from '../../src/schema/schema-name.ts'
@@ -14,9 +14,6 @@ const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 
 const leaseMs = 1_000
 const longMs = 20_000
 
-// A server on a busy machine takes its time.
-vi.setConfig({ testTimeout: 30_000 })
-
 let server: TestServer
 let pool: pg.Pool
 let schemas = 0
@@ -26,7 +23,7 @@ let schema: string
 beforeAll(async () => {
   server = await startServer()
   pool = poolOf(server.url)
-}, 60_000)
+})
 
 afterAll(async () => {
   await pool.end()
@@ -101,7 +98,7 @@ test('a held key that is locked for three leases is renewed late; the others kee
   })
   const replies = await driver.renew('q', claims, longMs)
   expect(replies.filter(({ outcome }) => outcome === 'renewed')).toHaveLength(1_000)
-}, 30_000)
+})
 
 test('of a batch of adds, only the one of the locked key fails', async () => {
   const keys = numbered(1_000)
@@ -291,7 +288,7 @@ test('two processes that add the same keys in opposite orders never wait for eac
     }),
   )
   expect(await deadlocks()).toBe(before)
-}, 30_000)
+})
 
 test('locks that the server waits for, although it was told to skip them, fail their keys alone', async () => {
   await driver.add('q', asks(['k0500']), options)

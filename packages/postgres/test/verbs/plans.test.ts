@@ -22,7 +22,7 @@ beforeAll(async () => {
   pool = poolOf(server.url, 1)
   driver = postgresDriver({ pool, schema: 'plans', onWarning() {} })
   await driver.open({})
-}, 60_000)
+})
 
 afterAll(async () => {
   await driver.close()

@@ -9,9 +9,6 @@ const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 
 const one = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
 const request = { limit: 1, holder: 'h', claimId: 'c', leaseMs: 60_000 }
 
-// A server on a busy machine takes its time.
-vi.setConfig({ testTimeout: 30_000 })
-
 let server: TestServer
 let driver: ReturnType<typeof postgresDriver>
 let client: pg.Client
@@ -19,7 +16,7 @@ let made = 0
 
 beforeAll(async () => {
   server = await startServer()
-}, 60_000)
+})
 
 afterAll(async () => {
   await server.stop()

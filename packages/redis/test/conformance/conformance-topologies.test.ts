@@ -58,7 +58,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('redis-server', () => {
 
       beforeAll(async () => {
         topology = await start()
-      }, 60_000)
+      })
 
       afterAll(() => topology.dispose())
 
