@@ -1,4 +1,12 @@
-import { checkNumber, checkObject, checkOneOf, checkString, SluiceTypeError } from '@sluice/core'
+import {
+  checkBoolean,
+  checkFunction,
+  checkNumber,
+  checkObject,
+  checkOneOf,
+  checkString,
+  SluiceTypeError,
+} from '@sluice/core'
 import { type Environment, systemEnvironment } from '@sluice/core/driver'
 import { isPgliteLike, type PgliteLike, type PgPool } from './connection/client-shapes.ts'
 import { checkSchemaName } from './schema/schema-name.ts'
@@ -76,22 +84,33 @@ function warn(message: string): void {
 export function checkOptions(given: PostgresOptions): Settings {
   const options = checkObject('options', given, members) as PostgresOptions
   const { connectionString, pool, client, schema = 'sluice', migrate = 'apply' } = options
-  const { poolSize = 10, timeoutMs = 10_000, pollMs = 1_000, notify = true } = options
+  const {
+    poolSize = 10,
+    timeoutMs = 10_000,
+    pollMs = 1_000,
+    notify = true,
+    onWarning = warn,
+  } = options
   const ways = [connectionString, pool, client].filter((way) => way !== undefined)
   if (ways.length !== 1) {
     throw new SluiceTypeError('options', 'must have exactly one of connectionString, pool, client')
   }
   if (connectionString !== undefined) checkString('connectionString', connectionString)
-  if (pool !== undefined && typeof pool.connect !== 'function') {
+  if (pool !== undefined && typeof pool?.connect !== 'function') {
     throw new SluiceTypeError('pool', 'must be a pool of pg')
   }
-  if (client !== undefined && !(isPgliteLike(client) && 'transaction' in client)) {
+  if (
+    client !== undefined &&
+    !(isPgliteLike(checkObject('client', client)) && 'transaction' in client)
+  ) {
     throw new SluiceTypeError('client', 'must be PGlite; of pg, hand in a pool')
   }
   checkOneOf('migrate', migrate, ['apply', 'verify'])
   checkNumber('poolSize', poolSize, { min: 1, max: 1_000, integer: true })
   checkNumber('timeoutMs', timeoutMs, { min: 100, max: 3_600_000 })
   checkNumber('pollMs', pollMs, { min: 10, max: 60_000 })
+  checkBoolean('notify', notify)
+  checkFunction('onWarning', onWarning)
   return {
     connectionString,
     pool,
@@ -102,7 +121,7 @@ export function checkOptions(given: PostgresOptions): Settings {
     timeoutMs,
     pollMs,
     notify,
-    onWarning: options.onWarning ?? warn,
+    onWarning,
     environment: systemEnvironment,
   }
 }

@@ -1,4 +1,4 @@
-import { SluiceError, SluiceTypeError } from '@sluice/core'
+import { checkObject, checkOneOf, checkString, SluiceError, SluiceTypeError } from '@sluice/core'
 import type { Environment } from '@sluice/core/driver'
 import { type ParsedAddress, parseAddress } from '../clients/address.ts'
 import { checkClient, checkNodeRedis } from '../clients/check-client.ts'
@@ -58,13 +58,18 @@ interface Credentials {
   readonly database?: number
 }
 
-/** Refuses options that contradict each other, and clients with unsafe settings. */
-export function checkConnectionOptions({ url, client }: ConnectionOptions): void {
+/** Refuses options that are wrong or contradict each other, and clients with unsafe settings. */
+export function checkConnectionOptions(options: ConnectionOptions): void {
+  const { url, client, library, tls, sentinelUsername, sentinelPassword } = options
+  if (library !== undefined) checkOneOf('library', library, ['redis', 'ioredis'])
+  if (tls !== undefined) checkObject('tls', tls)
+  if (sentinelUsername !== undefined) checkString('sentinelUsername', sentinelUsername)
+  if (sentinelPassword !== undefined) checkString('sentinelPassword', sentinelPassword)
   if ((url === undefined) === (client === undefined)) {
     throw new SluiceTypeError('options', 'must have exactly one of url and client')
   }
   if (url !== undefined) parseAddress(url)
-  else if (client !== undefined) checkClient(client)
+  else if (client !== undefined) checkClient(checkObject('client', client))
 }
 
 /** Whether the options name a cluster, whose primaries share the slots. */

@@ -90,6 +90,20 @@ test.each<[string, () => object]>([
   )
 })
 
+test.each([
+  ['client', { client: null }],
+  ['client', { client: 'redis://a' }],
+  ['library', { url: 'redis://a', library: 'node-redis' }],
+  ['tls', { url: 'rediss://a', tls: true }],
+  ['sentinelUsername', { url: 'redis-sentinel://a:1/b', sentinelUsername: 5 }],
+  ['sentinelPassword', { url: 'redis-sentinel://a:1/b', sentinelPassword: null }],
+])('a wrong %s is named', (parameter, options) => {
+  assert.throws(() => checkConnectionOptions(options as never), {
+    code: 'ERR_INVALID_INPUT',
+    parameter,
+  })
+})
+
 test('an address or a client, and not both', () => {
   assert.throws(() => checkConnectionOptions({}), /exactly one of url and client/)
   const client = nodeRedis({}) as RedisClient

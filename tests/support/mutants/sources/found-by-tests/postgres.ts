@@ -381,4 +381,18 @@ export const foundByTestsOfPostgres: readonly FoundByTest[] = [
       title: 'the error of a schema that was renamed names the SQL that helps',
     },
   },
+  {
+    name: 'a driver of Postgres accepts a text in place of a function for warnings',
+    edits: [
+      {
+        file: 'packages/postgres/src/postgres-options.ts',
+        find: "  checkFunction('onWarning', onWarning)\n",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/options.test.ts',
+      title: 'a text to call with warnings is refused',
+    },
+  },
 ]

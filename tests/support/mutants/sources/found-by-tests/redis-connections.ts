@@ -101,4 +101,18 @@ export const foundByTestsOfRedisConnections: readonly FoundByTest[] = [
       title: 'are listed once a process uses them again after all keys were deleted',
     },
   },
+  {
+    name: 'a driver of Redis accepts anything in place of a client',
+    edits: [
+      {
+        file: 'packages/redis/src/connection/open-connections.ts',
+        find: "checkClient(checkObject('client', client))",
+        replace: 'checkClient(client)',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/clients.test.ts',
+      title: 'a wrong client is named',
+    },
+  },
 ]
