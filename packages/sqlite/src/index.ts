@@ -17,7 +17,7 @@ export type { Durability } from './connection/durability.ts'
 export type { SqliteDatabase, SqliteStatement, SqliteValue } from './library/database.ts'
 export type { LibraryName } from './library/library.ts'
 export { examineStore, type StoreReport } from './schema/examine-store.ts'
-export type { Migrate } from './schema/migrate.ts'
+export type { MigrateMode } from './schema/migrate.ts'
 export type {
   CommonOptions,
   DatabaseOptions,

@@ -3,14 +3,14 @@ import { SluiceTypeError } from '@sluice/core/driver'
 import type { Durability } from './connection/durability.ts'
 import type { SqliteDatabase } from './library/database.ts'
 import { checkDatabase, type LibraryName, libraryNames } from './library/library.ts'
-import type { Migrate } from './schema/migrate.ts'
+import type { MigrateMode } from './schema/migrate.ts'
 
 /** The options of every way to open a store. */
 export interface CommonOptions {
   /** What an acknowledged write survives. Default: `power`. */
   readonly durability?: Durability | undefined
   /** Whether an older schema is migrated or rejected. Default: `apply`. */
-  readonly migrate?: Migrate | undefined
+  readonly migrate?: MigrateMode | undefined
   /**
    * How long an operation waits for a file that another process has locked, in milliseconds, before
    * it fails with `ERR_STORE_BUSY`. Keep it below the queue's `timeoutMs`. Default: 20,000.
@@ -57,32 +57,32 @@ export function checkOptions(options: SqliteOptions): SqliteOptions {
   checkObject('options', options)
   if ('database' in options) {
     checkObject('options', options, databaseNames)
-    checkDatabase('options.database', options.database)
-    if (options.exclusive !== undefined) checkBoolean('options.exclusive', options.exclusive)
+    checkDatabase('database', options.database)
+    if (options.exclusive !== undefined) checkBoolean('exclusive', options.exclusive)
   } else {
     checkObject('options', options, fileNames)
     checkFile(options)
   }
   const { durability, migrate, lockWaitMs, unsafeFilesystem } = options
-  if (durability !== undefined) checkOneOf('options.durability', durability, ['power', 'process'])
-  if (migrate !== undefined) checkOneOf('options.migrate', migrate, ['apply', 'verify'])
-  if (lockWaitMs !== undefined) checkNumber('options.lockWaitMs', lockWaitMs, { min: 0 })
-  if (unsafeFilesystem !== undefined) checkBoolean('options.unsafeFilesystem', unsafeFilesystem)
+  if (durability !== undefined) checkOneOf('durability', durability, ['power', 'process'])
+  if (migrate !== undefined) checkOneOf('migrate', migrate, ['apply', 'verify'])
+  if (lockWaitMs !== undefined) checkNumber('lockWaitMs', lockWaitMs, { min: 0 })
+  if (unsafeFilesystem !== undefined) checkBoolean('unsafeFilesystem', unsafeFilesystem)
   return options
 }
 
 function checkFile({ file, library, mustExist }: FileOptions): void {
-  checkString('options.file', file, { empty: false })
+  checkString('file', file, { empty: false })
   if (file === ':memory:') {
     throw new SluiceTypeError(
-      'options.file',
+      'file',
       'must be a file; a database in memory is handed in: { database, exclusive: true }',
     )
   }
   // better-sqlite3 opens the file without the white space, which is another one.
   if (/\0|\s$/.test(file)) {
-    throw new SluiceTypeError('options.file', 'must not contain NUL, or end with white space')
+    throw new SluiceTypeError('file', 'must not contain NUL, or end with white space')
   }
-  if (library !== undefined) checkOneOf('options.library', library, libraryNames)
-  if (mustExist !== undefined) checkBoolean('options.mustExist', mustExist)
+  if (library !== undefined) checkOneOf('library', library, libraryNames)
+  if (mustExist !== undefined) checkBoolean('mustExist', mustExist)
 }

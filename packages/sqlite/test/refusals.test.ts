@@ -283,16 +283,16 @@ test('a copy of a store continues where the store was', async () => {
 
 describe('options', () => {
   const bad: readonly [string, unknown][] = [
-    ['options.file', { file: '' }],
-    ['options.file', { file: 5 }],
-    ['options.file', { file: ':memory:' }],
-    ['options.file', { file: 'a\0b' }],
-    ['options.durability', { file: 'a', durability: 'full' }],
-    ['options.library', { file: 'a', library: 'sqlite3' }],
-    ['options.migrate', { file: 'a', migrate: true }],
-    ['options.lockWaitMs', { file: 'a', lockWaitMs: -1 }],
-    ['options.database', { database: {} }],
-    ['options.exclusive', { database: new Database(':memory:') }],
+    ['file', { file: '' }],
+    ['file', { file: 5 }],
+    ['file', { file: ':memory:' }],
+    ['file', { file: 'a\0b' }],
+    ['durability', { file: 'a', durability: 'full' }],
+    ['library', { file: 'a', library: 'sqlite3' }],
+    ['migrate', { file: 'a', migrate: true }],
+    ['lockWaitMs', { file: 'a', lockWaitMs: -1 }],
+    ['database', { database: {} }],
+    ['exclusive', { database: new Database(':memory:') }],
     ['options.fil', { fil: 'a' }],
   ]
   for (const [parameter, options] of bad) {
@@ -313,8 +313,8 @@ test('a connection that is closed is refused as an argument', async () => {
     const driver = await opened({ database, exclusive: true })
     database.close()
     const calls: [string, () => unknown][] = [
-      ['options.database', () => sqliteDriver({ database })],
-      ['options.database', () => sqliteDriver({ database, exclusive: true })],
+      ['database', () => sqliteDriver({ database })],
+      ['database', () => sqliteDriver({ database, exclusive: true })],
       ['transaction', () => driver.transact?.(database)],
     ]
     for (const [parameter, call] of calls) {

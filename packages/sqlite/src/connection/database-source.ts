@@ -7,7 +7,7 @@ import {
   unsafeVersionError,
   versionOf,
 } from '../library/sqlite-version.ts'
-import { ensureSchema, type Migrate, type Ownership } from '../schema/migrate.ts'
+import { ensureSchema, type MigrateMode, type Ownership } from '../schema/migrate.ts'
 import { applyPragmas, busyMs, type Durability } from './durability.ts'
 import { errorKindOf } from './errors.ts'
 import { networkFilesystemOf } from './network-filesystem.ts'
@@ -37,7 +37,7 @@ export interface FileSettings {
   readonly file: string
   readonly library: Library
   readonly durability: Durability
-  readonly migrate: Migrate
+  readonly migrate: MigrateMode
   readonly mustExist: boolean
   readonly unsafeFilesystem: boolean
   /** `guest`: the tables may be created in a database of the caller. */
@@ -166,11 +166,16 @@ export class HandedInSource implements DatabaseSource {
   readonly file: string
   readonly #database: SqliteDatabase
   readonly #durability: Durability
-  readonly #migrate: Migrate
+  readonly #migrate: MigrateMode
   /** Whether the transaction that is open on it is one of the driver. */
   #isLeftOpen = false
 
-  constructor(database: SqliteDatabase, file: string, durability: Durability, migrate: Migrate) {
+  constructor(
+    database: SqliteDatabase,
+    file: string,
+    durability: Durability,
+    migrate: MigrateMode,
+  ) {
     this.file = file
     this.#database = database
     this.#durability = durability

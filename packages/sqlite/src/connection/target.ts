@@ -79,7 +79,7 @@ function guestTarget(options: DatabaseOptions, environment: SqliteEnvironment): 
   const path = fileOf(database)
   if (path === '') {
     throw new SluiceTypeError(
-      'options.exclusive',
+      'exclusive',
       'must be true for a database in memory; there is no second connection to it',
     )
   }

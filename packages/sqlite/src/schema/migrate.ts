@@ -6,7 +6,7 @@ import { migrations } from '../statements.generated.ts'
 export const applicationId = 0x53_4c_55_43
 
 /** Whether an older schema is migrated or rejected. */
-export type Migrate = 'apply' | 'verify'
+export type MigrateMode = 'apply' | 'verify'
 
 /** The schema version of this package. */
 export const schemaVersion: number = migrations.at(-1)?.version ?? 0
@@ -54,7 +54,7 @@ export type Ownership = 'ours' | 'guest'
 export function ensureSchema(
   database: SqliteDatabase,
   file: string,
-  options: { readonly ownership: Ownership; readonly migrate: Migrate; readonly now: EpochMs },
+  options: { readonly ownership: Ownership; readonly migrate: MigrateMode; readonly now: EpochMs },
 ): void {
   if (checkVersion(database, file, options.ownership) >= schemaVersion) return
   if (options.migrate === 'verify') {
