@@ -17,7 +17,7 @@ function stateWith(more: Partial<KeyState> = {}): KeyState {
 }
 
 /** A key with a run that is pending for an instant. */
-function owed(at: number, more: Partial<KeyState> = {}): KeyState {
+function pending(at: number, more: Partial<KeyState> = {}): KeyState {
   return stateWith({ dueAt: at, readyAt: at, askedAt: at, seq: 1, ...more })
 }
 
@@ -40,7 +40,7 @@ function rowOf(state: KeyState): TransferRow {
 
 describe('a row on its way out', () => {
   test('holds everything of a key that waits', () => {
-    const state = owed(500, {
+    const state = pending(500, {
       laterAt: 2_000,
       laterWhy: 'delay',
       priority: 3,
@@ -60,14 +60,14 @@ describe('a row on its way out', () => {
   })
 
   test('puts a claimed run back in its place', () => {
-    const state = owed(500, { priority: 3, seq: 7 })
+    const state = pending(500, { priority: 3, seq: 7 })
     transitions.claim(state, 42, never, now, 8)
     expect(rowOf(state)).toMatchObject({ dueAt: 500, readyAt: 500, seq: 7, priority: 3 })
     expect(state.token).toBe(42)
   })
 
   test('keeps a run that was added while it was held', () => {
-    const state = owed(500)
+    const state = pending(500)
     transitions.claim(state, 42, never, now, 8)
     transitions.addAfter(state, 9_000, 'delay', 5, 'client-go', now, 9)
     expect(rowOf(state)).toMatchObject({ dueAt: 500, laterAt: 9_000, laterWhy: 'delay' })
@@ -79,7 +79,7 @@ describe('a row on its way in', () => {
     [
       'a new key is taken as it is',
       stateWith(),
-      owed(500, { priority: 3 }),
+      pending(500, { priority: 3 }),
       'imported',
       { dueAt: 500, priority: 3 },
     ],
@@ -93,49 +93,49 @@ describe('a row on its way in', () => {
     ['nothing at all', stateWith(), stateWith(), 'unchanged', { dueAt: never }],
     [
       'the earlier promise comes first',
-      owed(3_000),
-      owed(2_000),
+      pending(3_000),
+      pending(2_000),
       'merged',
       { dueAt: 2_000, laterAt: 3_000 },
     ],
     [
       'of three promises the first two stay',
-      owed(3_000, { laterAt: 5_000 }),
-      owed(2_000),
+      pending(3_000, { laterAt: 5_000 }),
+      pending(2_000),
       'merged',
       { dueAt: 2_000, laterAt: 3_000 },
     ],
     [
       'two that are due are one run',
-      owed(900),
-      owed(800),
+      pending(900),
+      pending(800),
       'merged',
       { dueAt: 800, laterAt: never },
     ],
     [
       'the better place in line',
-      owed(900, { seq: 9 }),
-      owed(900, { readyAt: 800, seq: 2 }),
+      pending(900, { seq: 9 }),
+      pending(900, { readyAt: 800, seq: 2 }),
       'merged',
       { readyAt: 800, seq: 2 },
     ],
     [
       'ready no later than now, if the clock of the other store is ahead',
       stateWith({}),
-      owed(900, { readyAt: 5_000 }),
+      pending(900, { readyAt: 5_000 }),
       'imported',
       { dueAt: 900, readyAt: now },
     ],
     [
       'the higher priority',
-      owed(900, { priority: 1 }),
-      owed(900, { priority: 2 }),
+      pending(900, { priority: 1 }),
+      pending(900, { priority: 2 }),
       'merged',
       { priority: 2 },
     ],
     [
       'priority of a row that owes nothing says nothing',
-      owed(900),
+      pending(900),
       stateWith({ priority: 5, failures: 1, failedAt: 3 }),
       'merged',
       { priority: 0, failures: 1, failedAt: 3 },
@@ -147,11 +147,11 @@ describe('a row on its way in', () => {
       'merged',
       { failures: 3, crashes: 1, failedAt: 9 },
     ],
-    ['either is parked', owed(900), owed(900, { parked: true }), 'merged', { parked: true }],
+    ['either is parked', pending(900), pending(900, { parked: true }), 'merged', { parked: true }],
     [
       'a holder goes on holding',
       stateWith({ token: 4, claimedDueAt: 1 }),
-      owed(900, { readyAt: 950 }),
+      pending(900, { readyAt: 950 }),
       'merged',
       { token: 4, dueAt: 900, readyAt: 900 },
     ],
@@ -169,7 +169,7 @@ describe('a row on its way in', () => {
 
 describe('a row that is to be dropped', () => {
   test('is the same as long as nothing was done to the key', () => {
-    const state = owed(500, { failures: 1, failedAt: 3 })
+    const state = pending(500, { failures: 1, failedAt: 3 })
     const row = rowOf(state)
     expect(isUnchanged(state, undefined, row)).toBe(true)
     expect(isUnchanged(state, '1', row)).toBe(false)

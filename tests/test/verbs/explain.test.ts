@@ -223,7 +223,7 @@ const rows: readonly Row[] = [
     },
     told: () => ({
       state: 'processing',
-      blockedBy: 'LEASE_EXPIRED_AWAITING_REAP',
+      blockedBy: 'LEASE_EXPIRED',
       evidence: /^the lease of gone under token \d+ has expired/,
     }),
   },
@@ -258,7 +258,12 @@ const rows: readonly Row[] = [
       await queue.inspect.runNow('k')
       await (await take(queue)).done()
     },
-    told: () => ({ state: 'idle', blockedBy: 'NOTHING_OWED', next: undefined, retry: undefined }),
+    told: () => ({
+      state: 'idle',
+      blockedBy: 'NOTHING_PENDING',
+      next: undefined,
+      retry: undefined,
+    }),
   },
 ]
 

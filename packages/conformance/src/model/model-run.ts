@@ -49,11 +49,11 @@ export function assertAlike(real: object, model: object, what: string): void {
 /** The part of a row in which driver and model have to agree: neither tokens nor `seq`. */
 function essence(row: KeyRow): Readonly<Record<string, unknown>> {
   const isHeld = row.token !== noToken
-  const isOwed = row.dueAt !== never
+  const isPending = row.dueAt !== never
   return {
     key: row.key,
     state: row.state,
-    item: isHeld || isOwed ? row.item : undefined,
+    item: isHeld || isPending ? row.item : undefined,
     failures: row.failures,
     crashes: row.crashes,
     parked: row.parked,
@@ -62,10 +62,15 @@ function essence(row: KeyRow): Readonly<Record<string, unknown>> {
     leaseUntil: row.leaseUntil,
     dueAt: row.dueAt,
     laterAt: row.laterAt,
-    ...(isOwed && { why: row.why, priority: row.priority, askedAt: row.askedAt, trace: row.trace }),
+    ...(isPending && {
+      why: row.why,
+      priority: row.priority,
+      askedAt: row.askedAt,
+      trace: row.trace,
+    }),
     ...(isHeld && { claimedTrace: row.claimedTrace }),
     ...(row.laterAt !== never && { laterWhy: row.laterWhy }),
-    ...(isOwed && !isHeld && { readyAt: row.readyAt }),
+    ...(isPending && !isHeld && { readyAt: row.readyAt }),
   }
 }
 
@@ -75,10 +80,10 @@ function essence(row: KeyRow): Readonly<Record<string, unknown>> {
  */
 function isSameRow(real: KeyRow, model: KeyRow): boolean {
   const isHeld = model.token !== noToken
-  const isOwed = model.dueAt !== never
+  const isPending = model.dueAt !== never
   return (
     isHeld === (real.token !== noToken) &&
-    isOwed === (real.dueAt !== never) &&
+    isPending === (real.dueAt !== never) &&
     real.key === model.key &&
     real.state === model.state &&
     real.failures === model.failures &&
@@ -89,10 +94,10 @@ function isSameRow(real: KeyRow, model: KeyRow): boolean {
     areNear(real.leaseUntil, model.leaseUntil) &&
     areNear(real.dueAt, model.dueAt) &&
     areNear(real.laterAt, model.laterAt) &&
-    (!(isHeld || isOwed) || real.item === model.item) &&
+    (!(isHeld || isPending) || real.item === model.item) &&
     (!isHeld || real.claimedTrace === model.claimedTrace) &&
     (model.laterAt === never || real.laterWhy === model.laterWhy) &&
-    (!isOwed || isSameRun(real, model, isHeld))
+    (!isPending || isSameRun(real, model, isHeld))
   )
 }
 

@@ -60,9 +60,9 @@ export const theEleven: readonly Mutant[] = [
     'the end of a lease frees the key and drops its run',
     (rules) => ({
       expire(state, token, ...rest) {
-        const owed = { dueAt: state.dueAt, laterAt: state.laterAt }
+        const pending = { dueAt: state.dueAt, laterAt: state.laterAt }
         const outcome = rules.expire(state, token, ...rest)
-        if (outcome !== 'lost') Object.assign(state, owed)
+        if (outcome !== 'lost') Object.assign(state, pending)
         return outcome
       },
     }),

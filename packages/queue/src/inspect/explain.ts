@@ -122,7 +122,7 @@ function heldCondition(info: KeyInfo, now: EpochMs): Condition {
         evidence: `held by ${who}; the lease lasts ${durationWords(leaseUntil - now)} unless it is renewed`,
       }
     : {
-        code: 'LEASE_EXPIRED_AWAITING_REAP',
+        code: 'LEASE_EXPIRED',
         ok: false,
         evidence: `the lease of ${who} has expired; the next worker that looks gives the key back`,
       }
@@ -162,7 +162,7 @@ function vanishedWords({ crashes }: KeyInfo): string {
 /** Explains why a key does not run: the conditions for a run, in the order in which they matter. */
 export function explainKey(info: KeyInfo, around: ExplainContext): Explanation {
   const { now, counts } = around
-  const isOwed = info.dueAt !== undefined
+  const isPending = info.dueAt !== undefined
   const capacity = capacityOf(around)
   const retry = retryArithmetic(info, around.plan)
   const conditions: Condition[] = [
@@ -176,9 +176,9 @@ export function explainKey(info: KeyInfo, around: ExplainContext): Explanation {
     },
     heldCondition(info, now),
     {
-      code: info.held === undefined ? 'NOTHING_OWED' : 'REQUEUED_AFTER_DONE',
-      ok: isOwed,
-      evidence: isOwed
+      code: info.held === undefined ? 'NOTHING_PENDING' : 'REQUEUED_AFTER_DONE',
+      ok: isPending,
+      evidence: isPending
         ? 'a run is pending'
         : info.held === undefined
           ? 'nothing is pending; only its failure count is kept'

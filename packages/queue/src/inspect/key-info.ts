@@ -35,7 +35,7 @@ function holderOf(row: KeyRow): HolderInfo {
  */
 export function keyInfo(row: KeyRow, now: EpochMs): KeyInfo {
   const isHeld = row.token !== noToken
-  const isOwed = row.dueAt !== never
+  const isPending = row.dueAt !== never
   const isTwice = row.laterAt !== never && (row.dueAt > now || row.laterAt > now)
   const askedAt = isHeld ? row.claimedAskedAt : row.askedAt
   return {
@@ -43,11 +43,11 @@ export function keyInfo(row: KeyRow, now: EpochMs): KeyInfo {
     state: row.state,
     item: decodeItem(row.key, row.item),
     // Without a run, drivers may keep the priority of an earlier one.
-    priority: isOwed ? row.priority : isHeld ? row.claimedPriority : priorityDefault,
-    ...(askedAt === never || !(isHeld || isOwed) ? {} : { askedAt }),
-    ...(isOwed ? { dueAt: row.dueAt, why: row.why } : {}),
+    priority: isPending ? row.priority : isHeld ? row.claimedPriority : priorityDefault,
+    ...(askedAt === never || !(isHeld || isPending) ? {} : { askedAt }),
+    ...(isPending ? { dueAt: row.dueAt, why: row.why } : {}),
     ...(isTwice ? { laterAt: row.laterAt } : {}),
-    ...(isOwed && !isHeld ? { readyAt: row.readyAt } : {}),
+    ...(isPending && !isHeld ? { readyAt: row.readyAt } : {}),
     failures: row.failures,
     ...(row.failedAt === never ? {} : { failedAt: row.failedAt }),
     crashes: row.crashes,
