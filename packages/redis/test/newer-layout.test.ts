@@ -35,7 +35,9 @@ describe.skipIf(!needs('redis-server', hasRedis))('a queue of a newer layout', (
       const rows = await server.command('HGETALL', 'sluice:{q}:rows')
       const error: unknown = await (async () => await verbs[verb]?.(driver))().catch((one) => one)
       expect(error).toMatchObject({ code: 'ERR_SCHEMA_NEWER', retryable: false })
-      expect(String(error)).toContain('queue q is stored with layout 2')
+      expect(String(error)).toContain(
+        'queue q is stored with layout 2, newer than 1; upgrade @sluice/redis',
+      )
       expect(await server.command('HGETALL', 'sluice:{q}:rows')).toEqual(rows)
       expect((await driver.counts('other', { cap: 10 })).ready).toBe(1)
       expect(await driver.queues?.()).toEqual(expect.arrayContaining(['other', 'q']))

@@ -98,7 +98,7 @@ export class SchemaState {
     if (version === undefined) return
     throw new SluiceError(
       'ERR_SCHEMA_NEWER',
-      `the schema ${JSON.stringify(this.schema)} is at version ${version}, which this program must not touch: it knows version ${schemaVersion}`,
+      `the schema ${JSON.stringify(this.schema)} is at version ${version}, newer than ${schemaVersion}; upgrade @sluice/postgres`,
     )
   }
 

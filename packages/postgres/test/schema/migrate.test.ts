@@ -171,6 +171,7 @@ test('a newer schema is refused if it breaks this program, and only then', async
   for (const migrate of ['apply', 'verify'] as const) {
     await expect(driverOn('newer', { pool, migrate }).open({})).rejects.toMatchObject({
       code: 'ERR_SCHEMA_NEWER',
+      message: expect.stringContaining('upgrade @sluice/postgres'),
     })
   }
 })

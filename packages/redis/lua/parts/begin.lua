@@ -21,7 +21,7 @@ local version, seq, pausedMark, parkedPending, waits, generation, otherPrioritie
 -- A later version of Sluice has stored the queue in another way.
 if version and version ~= '1' then
   error({ err = 'SLUICELAYOUT queue ' .. queueName .. ' is stored with layout ' .. version
-    .. ', which this version of @sluice/redis does not know (it knows 1)' })
+    .. ', newer than 1; upgrade @sluice/redis' })
 end
 local isPaused = pausedMark == '1'
 local lastToken, ahead, latest, lastPrimary, graceUntil, term, lastNode =

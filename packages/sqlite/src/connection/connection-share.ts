@@ -92,6 +92,6 @@ function checkAgreement(open: FileSettings, wanted: FileSettings): void {
   if (differing.length === 0) return
   throw new SluiceError(
     'ERR_STORE',
-    `${open.file} is already open in this process with another ${differing.join(' and ')}`,
+    `${open.file} is already open in this process with another ${differing.join(' and ')}; use the same`,
   )
 }

@@ -26,7 +26,10 @@ export function applyPragmas(database: SqliteDatabase, durability: Durability): 
   database.exec(`pragma busy_timeout = ${busyMs}`)
   const isOnDisk = singleValue(database, 'pragma journal_mode') !== 'memory'
   if (isOnDisk && singleValue(database, 'pragma journal_mode = wal') !== 'wal') {
-    throw new SluiceError('ERR_STORE', 'the file system does not allow the write-ahead log')
+    throw new SluiceError(
+      'ERR_STORE',
+      'the file system does not allow the write-ahead log; put the file on a local disk',
+    )
   }
   database.exec(`pragma synchronous = ${durability === 'power' ? 'full' : 'normal'}`)
   // On macOS, fsync alone does not reach the disk.

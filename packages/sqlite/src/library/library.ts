@@ -62,7 +62,10 @@ export function loadLibrary(name: LibraryName | undefined): Library {
       throw new SluiceError('ERR_STORE', message, { cause: error })
     }
   }
-  throw new SluiceError('ERR_STORE', 'neither better-sqlite3 nor node:sqlite is installed')
+  throw new SluiceError(
+    'ERR_STORE',
+    'neither better-sqlite3 nor node:sqlite is there; install better-sqlite3',
+  )
 }
 
 /** Whether several connections may share a file by way of this library. */

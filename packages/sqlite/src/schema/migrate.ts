@@ -27,7 +27,10 @@ function versionOf(database: SqliteDatabase, file: string): number {
   const sql = 'select version, breaking from sluice_schema order by version'
   const rows = prepare(database, sql).all() as VersionRow[]
   if (rows.length === 0) {
-    throw new SluiceError('ERR_STORE_DAMAGED', `${file} does not say which schema it has`)
+    throw new SluiceError(
+      'ERR_STORE_DAMAGED',
+      `${file} does not say which schema it has; restore a backup`,
+    )
   }
   const beyond = rows.find(({ version, breaking }) => version > schemaVersion && breaking === 1)
   if (beyond !== undefined) throw newerError(file, beyond.version)
@@ -37,8 +40,7 @@ function versionOf(database: SqliteDatabase, file: string): number {
 function newerError(file: string, version: number): SluiceError {
   return new SluiceError(
     'ERR_SCHEMA_NEWER',
-    `${file} has schema ${version}, which this version of @sluice/sqlite does not know ` +
-      `(it knows ${schemaVersion})`,
+    `${file} has schema ${version}, newer than ${schemaVersion}; upgrade @sluice/sqlite`,
   )
 }
 
@@ -83,7 +85,7 @@ function checkVersion(database: SqliteDatabase, file: string, ownership: Ownersh
     if (version === 0) {
       throw new SluiceError(
         'ERR_STORE_DAMAGED',
-        `${file} has the mark of a queue and no queue in it`,
+        `${file} has the mark of a queue and no queue in it; restore a backup`,
       )
     }
     if (userVersion > version) throw newerError(file, userVersion)
