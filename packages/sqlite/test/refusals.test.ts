@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import {
+import fs, {
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -13,12 +13,12 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs'
-import { createRequire } from 'node:module'
+import { createRequire, syncBuiltinESMExports } from 'node:module'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type ErrorCode, SluiceError, type SluiceTypeError } from '@sluice/core'
 import { examineStore, type SqliteDatabase, sqliteDriver } from '@sluice/sqlite'
-import { describe, test } from 'vitest'
+import { describe, onTestFinished, test } from 'vitest'
 import { networkName } from '../src/connection/network-filesystem.ts'
 import { isSafeVersion } from '../src/library/sqlite-version.ts'
 import { scratchFile } from './scratch.ts'
@@ -140,6 +140,34 @@ describe('a file is refused', () => {
     writeFileSync(`${file}-wal`, 'perhaps everything that was acknowledged')
     await refuses(file, 'ERR_STORE_DAMAGED')
     assert.ok(!existsSync(file))
+  })
+
+  test('not that another process creates and opens between two looks', async () => {
+    const [file, made] = [scratchFile(), scratchFile()]
+    await makeStore(made)
+    const { statSync: look } = fs
+    onTestFinished(() => {
+      Object.assign(fs, { statSync: look })
+      syncBuiltinESMExports()
+    })
+    const createdElsewhere = (path: fs.PathLike, ...more: unknown[]): unknown => {
+      if (path === `${file}-wal` && !existsSync(file)) {
+        copyFileSync(made, file)
+        const other = new Database(file)
+        other.exec('select 1 from sqlite_schema')
+        onTestFinished(() => void other.close())
+      }
+      return Reflect.apply(look, fs, [path, ...more])
+    }
+    Object.assign(fs, { statSync: createdElsewhere })
+    syncBuiltinESMExports()
+    const driver = await opened({ file })
+    const { rows } = await driver.list('q', { limit: 10 })
+    assert.deepEqual(
+      rows.map(({ key }) => key),
+      ['a'],
+    )
+    await driver.close()
   })
 
   test('that is a directory', async () => {

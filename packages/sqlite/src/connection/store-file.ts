@@ -122,7 +122,8 @@ export function ensureFile(path: string, wish: FileRequirements): void {
  * incomplete file, and the first of several processes wins.
  */
 function createFile(path: string, { library, now }: FileRequirements): void {
-  if (statusOf(`${path}-wal`) !== undefined) {
+  // Another process may have created and opened it since.
+  if (statusOf(`${path}-wal`) !== undefined && statusOf(path) === undefined) {
     throw new SluiceError(
       'ERR_STORE_DAMAGED',
       `${path} is missing, but its log is there; put the file back, or remove ${path}-wal`,

@@ -335,20 +335,6 @@ export const foundByTestsOfSqlite: readonly FoundByTest[] = [
     },
   },
   {
-    name: 'a file of SQLite that has lost its locks gets others while it is in use',
-    edits: [
-      {
-        file: 'packages/sqlite/src/connection/database-source.ts',
-        find: 'if (!mustBeAlone && size > 0 &&',
-        replace: 'if (!mustBeAlone && size < 0 &&',
-      },
-    ],
-    finder: {
-      file: 'packages/sqlite/test/faults.test.ts',
-      title: 'without its file of locks, a file is opened only when no connection uses it',
-    },
-  },
-  {
     name: 'failed runs stay in a SQLite file until another run fails',
     edits: [
       {
@@ -361,20 +347,6 @@ export const foundByTestsOfSqlite: readonly FoundByTest[] = [
       file: 'packages/sqlite/test/records.test.ts',
       title:
         'failed runs are deleted when they are older than a day, also if no run fails any more',
-    },
-  },
-  {
-    name: 'a connection that is closed is taken',
-    edits: [
-      {
-        file: 'packages/sqlite/src/library/library.ts',
-        find: 'if (isClosed(database as SqliteDatabase)) {',
-        replace: 'if (false) {',
-      },
-    ],
-    finder: {
-      file: 'packages/sqlite/test/refusals.test.ts',
-      title: 'a connection that is closed is refused as an argument',
     },
   },
   {

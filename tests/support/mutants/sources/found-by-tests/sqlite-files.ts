@@ -1,0 +1,47 @@
+import type { FoundByTest } from '../source-mutant.ts'
+
+/** Defects around the file of a SQLite store, and the tests that find them. */
+export const foundByTestsOfSqliteFiles: readonly FoundByTest[] = [
+  {
+    name: 'a file of SQLite that has lost its locks gets others while it is in use',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection/database-source.ts',
+        find: 'if (!mustBeAlone && size > 0 &&',
+        replace: 'if (!mustBeAlone && size < 0 &&',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/faults.test.ts',
+      title: 'without its file of locks, a file is opened only when no connection uses it',
+    },
+  },
+  {
+    name: 'a connection that is closed is taken',
+    edits: [
+      {
+        file: 'packages/sqlite/src/library/library.ts',
+        find: 'if (isClosed(database as SqliteDatabase)) {',
+        replace: 'if (false) {',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/refusals.test.ts',
+      title: 'a connection that is closed is refused as an argument',
+    },
+  },
+  {
+    name: 'a file of SQLite that another process creates and opens meanwhile is called damaged',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection/store-file.ts',
+        find: '-wal`) !== undefined && statusOf(path) === undefined) {',
+        replace: '-wal`) !== undefined) {',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/refusals.test.ts',
+      title: 'not that another process creates and opens between two looks',
+    },
+  },
+]
