@@ -119,6 +119,9 @@ export async function startSentinel(options: SentinelOptions = {}): Promise<Sent
   const sentinels = await Promise.all(
     Array.from({ length: count }, () => startProcess({ settings, isSentinel: true })),
   )
+  // A Sentinel that the machine held up for two seconds does not trust what it sees for thirty, and
+  // promotes nothing. Two are enough to hear from the others.
+  await Promise.all(sentinels.map((one) => one.command('SENTINEL', 'DEBUG', 'tilt-period', 2_000)))
   const primary = async (): Promise<RedisProcess> => {
     const [sentinel] = sentinels
     const reply = await sentinel?.command('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', name)

@@ -58,7 +58,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('broken networks', () => {
     test('a server that sleeps for less than the limit is waited for', async () => {
       const server = await startRedis()
       onTestFinished(() => server.dispose())
-      const connections = await open({ url: server.url, library, timeoutMs: 2_000 })
+      const connections = await open({ url: server.url, library, timeoutMs: 20_000 })
       const sleep = server.command('DEBUG', 'SLEEP', '0.3')
       assert.ok(await answers(connections))
       await sleep
