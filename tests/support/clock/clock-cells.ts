@@ -9,13 +9,16 @@ export const watchMs = 3 * leaseMs + 1_000
 
 /** What a process of the matrix says. */
 export interface Told {
-  readonly what: 'start' | 'end' | 'asked' | 'obeyed'
+  readonly what: 'start' | 'end' | 'asked' | 'obeyed' | 'held up'
+  /** The key, or the order that was obeyed. */
   readonly key: string
   readonly who: string
   /** By the monotonic clock of the machine. */
   readonly at: number
   /** By the wall clock of the process. */
   readonly wall?: number
+  /** For how long it was held up. */
+  readonly ms?: number
 }
 
 /** What a key may be when the clock is stepped. */

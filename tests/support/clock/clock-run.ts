@@ -3,9 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { monotonicNow, watchHoldUps } from '@sluice/needs/hold-ups'
 import { SteppedClock, startWithClock } from '@sluice/needs/stepped-clock'
 import { type PostgresServer, startPostgres } from '@sluice/test-postgres'
 import pg from 'pg'
+import { clockBounds } from './clock-bounds.ts'
 import { type Cell, cellsOf, type Told, watchMs } from './clock-cells.ts'
 
 /** Taken before a server is started, which borrows the environment of this process for its clock. */
@@ -79,6 +81,11 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
+/** The wall clock of the process that told something last. */
+function wallOf(told: readonly Told[]): number | undefined {
+  return told.findLast(({ wall }) => wall !== undefined)?.wall
+}
+
 async function serverWall(server: PostgresServer): Promise<number> {
   const client = new pg.Client({ connectionString: server.url })
   await client.connect()
@@ -87,8 +94,35 @@ async function serverWall(server: PostgresServer): Promise<number> {
   return Number(rows[0]?.now)
 }
 
-/** What a step of a clock by so many milliseconds does to each kind of key of a store. */
+/** For how long a process may be held up in a run that says something about the step. */
+const heldUpMsMax = 1_000
+
+const runsMax = 4
+
+/**
+ * What a step of a clock by so many milliseconds does to each kind of key of a store. A run in which
+ * the machine held a process up, and which went wrong, is made again: leases and delays are no longer
+ * than what such a machine takes away.
+ */
 export async function clockRun(store: ClockStore, stepMs: number): Promise<readonly Cell[]> {
+  for (let runs = 1; ; runs += 1) {
+    const told: Told[] = []
+    const unwatch = watchHoldUps(({ from, until }) => {
+      told.push({ what: 'held up', key: '', who: 'program', at: until, ms: until - from })
+    })
+    const saysNothing = (): boolean => runs < runsMax && told.some(({ ms = 0 }) => ms > heldUpMsMax)
+    try {
+      const cells = await runOnce(store, stepMs, told)
+      if (clockBounds(store, stepMs, cells).length === 0 || !saysNothing()) return cells
+    } catch (error) {
+      if (!saysNothing()) throw error
+    } finally {
+      unwatch()
+    }
+  }
+}
+
+async function runOnce(store: ClockStore, stepMs: number, told: Told[]): Promise<readonly Cell[]> {
   const clock = new SteppedClock()
   const ofServer = store === 'postgres-server'
   const server = store.startsWith('postgres')
@@ -96,7 +130,6 @@ export async function clockRun(store: ClockStore, stepMs: number): Promise<reado
     : undefined
   const folder = mkdtempSync(join(tmpdir(), 'sluice-steps-'))
   const address = server?.url ?? (store === 'memory' ? 'memory' : join(folder, 'queue.db'))
-  const told: Told[] = []
   const start = (name: string) => new ClockWorker(name, address, ofServer ? undefined : clock, told)
   const workers: ClockWorker[] = []
   try {
@@ -114,10 +147,10 @@ export async function clockRun(store: ClockStore, stepMs: number): Promise<reado
     await pause(200)
     if (dying !== first) await dying.kill()
     clock.set(stepMs)
-    const steppedAt = Number(process.hrtime.bigint()) / 1e6
+    const steppedAt = monotonicNow()
     await pause(500)
     await first.obey('go')
-    const wall = server === undefined || !ofServer ? told.at(-1)?.wall : await serverWall(server)
+    const wall = server === undefined || !ofServer ? wallOf(told) : await serverWall(server)
     const offMs = (wall ?? 0) - Date.now()
     // A step that did not happen shows nothing.
     if (Math.abs(offMs - stepMs) > 900) throw new Error(`the clock is off by ${offMs} ms`)

@@ -4,6 +4,7 @@
  */
 import { createInterface } from 'node:readline'
 import { memoryDriver } from '@sluice/memory'
+import { monotonicNow as now, watchHoldUps } from '@sluice/needs/hold-ups'
 import {
   createDelayingQueue,
   createQueue,
@@ -12,20 +13,19 @@ import {
   exponential,
   type Queue,
 } from 'sluice'
-import { leaseMs, waitMs } from '../clock/clock-cells.ts'
+import { leaseMs, type Told, waitMs } from '../clock/clock-cells.ts'
 import { driverAt } from '../stores/driver-at.ts'
 
 const [address = '', name = ''] = process.argv.slice(2)
 const driver = address === 'memory' ? memoryDriver() : driverAt(address)
 const forever = new Promise<never>(() => {})
 
-function now(): number {
-  return Number(process.hrtime.bigint()) / 1e6
+function tell(what: Told['what'], key: string, who = name, at = now(), ms?: number): void {
+  const told: Told = { what, key, who, at, wall: Date.now(), ...(ms !== undefined && { ms }) }
+  process.stdout.write(`${JSON.stringify(told)}\n`)
 }
 
-function tell(what: string, key: string, who = name): void {
-  process.stdout.write(`${JSON.stringify({ what, key, who, at: now(), wall: Date.now() })}\n`)
-}
+watchHoldUps(({ from, until }) => tell('held up', '', name, until, until - from))
 
 const options = { driver, leaseMs, onError: () => {} }
 

@@ -4,6 +4,7 @@
  */
 import { openSync, writeSync } from 'node:fs'
 import { Chance } from '@sluice/conformance'
+import { monotonicNow as now, watchHoldUps } from '@sluice/needs/hold-ups'
 import { createRateLimitingQueue, createWorker, exponential } from 'sluice'
 import { driverAt } from '../stores/driver-at.ts'
 import type { Line } from '../witness/record.ts'
@@ -11,9 +12,6 @@ import type { Line } from '../witness/record.ts'
 const [address = '', path = '', name = '', seed = '0'] = process.argv.slice(2)
 const file = openSync(path, 'a')
 const chance = new Chance(Number(seed))
-
-/** The machine's monotonic clock, which all processes read alike. */
-const now = (): number => Number(process.hrtime.bigint() / 1_000n) / 1_000
 
 type Unstamped = Line extends infer L ? (L extends Line ? Omit<L, 'at'> : never) : never
 
@@ -37,17 +35,8 @@ async function passes(ms: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, ms))
 }
 
-/** How late a beat may be, in milliseconds, before the process counts as held up. */
-const lateMsMax = 500
-
 write({ what: 'process', process: name })
-let beatAt = now()
-// real time: a busy machine, or its disk, holds this process alone up.
-setInterval(() => {
-  const from = beatAt
-  beatAt = now()
-  if (beatAt - from > lateMsMax) write({ what: 'held up', ms: beatAt - from })
-}, 100)
+watchHoldUps(({ from, until }) => write({ what: 'held up', ms: until - from }, until))
 const queue = createRateLimitingQueue<string>({
   name: 'orders',
   driver: driverAt(address),

@@ -81,11 +81,14 @@ for await (const line of createInterface({ input: process.stdin })) {
     for (let at = 1; at <= count; at += 1) await queue.addAfter(`due/${at}`, (at * ms) / count)
     say({ delayed: count })
   } else if (verb === 'soon') {
-    // real time: an application goes on adding while the store is away.
-    soon = setInterval(() => {
+    const addOne = (): void => {
       added += 1
       queue.addSoon(`soon/${added}`)
-    }, 1_000)
+    }
+    // One at once: trouble of a second is noticed, too.
+    addOne()
+    // real time: an application goes on adding while the store is away.
+    soon = setInterval(addOne, 1_000)
   } else {
     const { user, system } = process.cpuUsage(cpu)
     const counts = { calls: { ...calls }, codes: { ...codes }, added, connections }

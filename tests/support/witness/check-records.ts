@@ -1,3 +1,4 @@
+import { heldUpMs } from '@sluice/needs/hold-ups'
 import type { Line, Record } from './record.ts'
 
 /** What a run is checked for in addition to the rules that always hold. */
@@ -17,7 +18,8 @@ interface Run {
 }
 
 interface Pause {
-  readonly process: string
+  /** `undefined`: all of them. */
+  readonly process: string | undefined
   readonly at: number
   readonly until: number
 }
@@ -30,7 +32,13 @@ const noticeMs = 1_000
  * twice or out of order, keys that ran twice at a time, promises that were pending for too long.
  */
 export function checkRecords(records: readonly Record[], options: CheckOptions): string[] {
-  const pauses = records.flat().filter((line) => line.what === 'paused')
+  const lines = records.flat()
+  const pauses: Pause[] = [
+    ...lines.filter((line) => line.what === 'paused'),
+    ...lines
+      .filter((line) => line.what === 'stalled')
+      .map(({ at, ms }) => ({ process: undefined, at: at - ms, until: at })),
+  ]
   const runs = records.flatMap(runsOf)
   return [
     ...lostAdds(records, runs),
@@ -108,7 +116,7 @@ function wrongTokens(
       }
       // A paused process cannot know that its lease has expired.
       const wasPaused = pauses.some(
-        ({ process, at, until }) =>
+        ({ process = run.process, at, until }) =>
           process === run.process && at <= run.until && until + noticeMs >= run.from,
       )
       if (wasPaused) continue
@@ -133,9 +141,12 @@ function longPending(
     return record.flatMap((line) => {
       if (line.what !== 'pending' || line.ms <= pendingMsMax) return []
       const from = line.at - line.ms
-      const stopped = pauses
-        .filter((pause) => pause.process === process && pause.until > from && pause.at < line.at)
-        .reduce((sum, { at, until }) => sum + (until - at), 0)
+      const stopped = heldUpMs(
+        pauses
+          .filter((pause) => (pause.process ?? process) === process)
+          .map(({ at, until }) => ({ from: at, until })),
+        ...([from, line.at] as const),
+      )
       if (line.ms - stopped <= pendingMsMax) return []
       return [`${line.call} was pending for ${Math.round(line.ms)} ms`]
     })

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as nextTurn, setTimeout } from 'node:timers/promises' // real time: other processes
+import { heldUpMs, monotonicNow, watchHoldUps } from '@sluice/needs/hold-ups'
 import { type Line, type Record, readRecord } from './record.ts'
 
 const program = new URL('../programs/witnessed-process.ts', import.meta.url).pathname
@@ -11,9 +12,6 @@ const faketime = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1'
 
 /** Whether the wall clock of a process can be set. */
 export const canStep: boolean = existsSync(faketime)
-
-/** The machine's monotonic clock, as the records have it. */
-export const monotonicNow = (): number => Number(process.hrtime.bigint() / 1_000n) / 1_000
 
 interface Member {
   readonly name: string
@@ -44,6 +42,9 @@ export class Crowd {
   readonly #former: Member[] = []
   readonly #own: Line[] = [{ what: 'process', at: 0, process: 'the program' }]
   readonly #clock: string
+  readonly #unwatch = watchHoldUps(({ from, until }) =>
+    this.#own.push({ what: 'stalled', at: until, ms: until - from }),
+  )
   #started = 0
   /** Processes that ended without being ended. */
   readonly deaths: string[] = []
@@ -126,18 +127,28 @@ export class Crowd {
     for (const { child } of this.#members) child.stdin?.write('no more\n')
   }
 
-  /** Ends all processes in order; says how long the slowest took. */
+  /** Ends all processes in order; says how long the slowest took, but for what held them up. */
   async end(): Promise<number> {
     const from = monotonicNow()
     const members = this.#members.splice(0)
     this.#former.push(...members)
     for (const { child } of members) child.kill('SIGTERM')
     await Promise.all(members.map(({ ended }) => ended))
-    return monotonicNow() - from
+    this.#unwatch()
+    const until = monotonicNow()
+    const holdUps = this.records().flatMap((record) =>
+      record.flatMap((line) =>
+        line.what === 'held up' || line.what === 'stalled'
+          ? [{ from: line.at - line.ms, until: line.at }]
+          : [],
+      ),
+    )
+    return until - from - heldUpMs(holdUps, from, until)
   }
 
   /** Ends all processes that still run, however a run went. */
   abandon(): void {
+    this.#unwatch()
     for (const { child } of this.#members.splice(0)) child.kill('SIGKILL')
   }
 

@@ -32,6 +32,8 @@ export type Line =
   | { readonly what: 'pending'; readonly at: number; readonly ms: number; readonly call: string }
   /** The process did not get to its own timers for so long. */
   | { readonly what: 'held up'; readonly at: number; readonly ms: number }
+  /** The process that only watches did not get to its timers either: the machine stood still. */
+  | { readonly what: 'stalled'; readonly at: number; readonly ms: number }
   /** The process was stopped and continued; written by the process that did it. */
   | {
       readonly what: 'paused'

@@ -14,8 +14,9 @@ export interface WrongCallsReport {
   readonly problems: readonly string[]
 }
 
-/** A call that is no wait has an answer by then. */
-const answerMsMax = 1_000
+/** A call that is no wait has an answer after so many pauses. A machine that stalls takes one of them. */
+const answerPauses = 20
+const pauseMs = 50
 
 /** How often each function is called in a round, about. */
 const callsEach = 8
@@ -25,16 +26,20 @@ const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(reso
 const pending = Symbol('pending')
 
 async function answerOf(answer: unknown): Promise<unknown> {
+  let pauses = 0
   // real time: see where it is started.
-  let timer: ReturnType<typeof setTimeout> | undefined
+  let ticker: ReturnType<typeof setInterval> | undefined
   const late = new Promise<typeof pending>((resolve) => {
     // real time: a call that never answers is what is looked for.
-    timer = setTimeout(() => resolve(pending), answerMsMax)
+    ticker = setInterval(() => {
+      pauses += 1
+      if (pauses > answerPauses) resolve(pending)
+    }, pauseMs)
   })
   try {
     return await Promise.race([answer, late])
   } finally {
-    clearTimeout(timer)
+    clearInterval(ticker)
   }
 }
 
@@ -115,7 +120,8 @@ async function isRefused(
 async function usable(driver: Driver, problems: Set<string>): Promise<void> {
   const queue = createQueue<string>({ name: 'usable', driver })
   await queue.add('a key')
-  const held = await answerOf(queue.get())
-  if (held === pending) problems.add('the store is of no use any more')
+  const answer = queue.get()
+  if ((await answerOf(answer)) === pending) problems.add('the store is of no use any more')
+  else await (await answer)?.done()
   await queue.close()
 }

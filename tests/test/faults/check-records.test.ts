@@ -74,6 +74,19 @@ describe('is found:', () => {
     found([one, record('two', began(50, 2), { what: 'held up', at: 90, ms: 85 })], /at a time/)
   })
 
+  test('a key that runs twice at a time long after the machine stood still', () => {
+    const stalled: Line = { what: 'stalled', at: 90, ms: 85 }
+    const one = record('one', began(2_000, 1), ended(2_100, 1))
+    found([one, record('two', began(2_050, 2)), record('parent', stalled)], /at a time/)
+  })
+
+  test('a promise that is pending for too long, of which two stops at once took a part', () => {
+    const pending: Line = { what: 'pending', at: 200, ms: 200, call: 'add' }
+    const pause: Line = { what: 'paused', at: 20, until: 90, process: 'one' }
+    const parent = record('parent', pause, { what: 'stalled', at: 110, ms: 60 })
+    found([record('one', pending), parent], /add was pending for 200 ms/)
+  })
+
   test('a promise that is pending for too long, also in a process that was held up', () => {
     const pending: Line = { what: 'pending', at: 200, ms: 150, call: 'add' }
     found([record('one', { what: 'held up', at: 190, ms: 140 }, pending)], /add was pending/)
@@ -98,6 +111,14 @@ test('a process that was stopped is not blamed for what it could not know', () =
   const one = record('one', began(1, 1), ended(100, 1), pending)
   const two = record('two', began(50, 2), ended(60, 2))
   assert.deepEqual(checkRecords([one, two, record('parent', pause)], options), [])
+})
+
+test('no process is blamed for what happened while the machine stood still', () => {
+  const stalled: Line = { what: 'stalled', at: 90, ms: 85 }
+  const one = record('one', began(1, 1), ended(100, 1))
+  const pending: Line = { what: 'pending', at: 170, ms: 150, call: 'add' }
+  const two = record('two', began(50, 2), ended(60, 2), pending)
+  assert.deepEqual(checkRecords([one, two, record('parent', stalled)], options), [])
 })
 
 test('a process that was held up is not blamed for what it could not know', () => {
