@@ -7,6 +7,8 @@ export interface FailingServers {
   readonly url: string
   /** Stops the replica for a while, kills the primary, and waits until the replica has taken over. */
   failOver(stoppedMs: number, atKill: () => void): Promise<void>
+  /** How many primaries were replaced that nothing had killed, as far as the servers tell. */
+  unaskedFailovers(): Promise<number>
   /** Starts the server that was killed as a replica of the new primary. */
   repair(): Promise<void>
   dispose(): Promise<void>
@@ -52,13 +54,17 @@ export async function startFailingServers(options: FailingOptions): Promise<Fail
 async function cluster({ timeoutMs, key }: FailingOptions): Promise<FailingServers> {
   const servers = await startCluster({ nodeTimeoutMs: timeoutMs })
   let killed: ClusterNode | undefined
+  let promoted: ClusterNode | undefined
   return {
     url: `redis-cluster://${servers.nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`,
     async failOver(stoppedMs, atKill) {
       killed = await servers.primaryOf(key)
       const replica = await servers.replicaOf(killed)
       await killBehind(killed.process, replica.process, stoppedMs, atKill)
-      await servers.promoted(key, killed)
+      promoted = await servers.promoted(key, killed)
+    },
+    async unaskedFailovers() {
+      return (await servers.primaryOf(key)) === promoted ? 0 : 1
     },
     async repair() {
       await killed?.process.start()
@@ -72,6 +78,7 @@ async function sentinel({ timeoutMs }: FailingOptions): Promise<FailingServers> 
   const servers = await startSentinel({ downAfterMs: timeoutMs })
   const ports = servers.sentinels.map(({ port }) => `127.0.0.1:${port}`)
   let killed: RedisProcess | undefined
+  let made = 0
   return {
     url: `redis-sentinel://${ports.join(',')}/${servers.name}`,
     async failOver(stoppedMs, atKill) {
@@ -81,6 +88,10 @@ async function sentinel({ timeoutMs }: FailingOptions): Promise<FailingServers> 
       killed = primary
       await killBehind(primary, replica, stoppedMs, atKill)
       await servers.promoted(primary)
+      made += 1
+    },
+    async unaskedFailovers() {
+      return (await servers.failovers()) - made
     },
     async repair() {
       if (killed === undefined) return

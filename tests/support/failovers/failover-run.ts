@@ -33,6 +33,15 @@ export interface Rival {
   left(url: string): Promise<number>
 }
 
+/** What came of a run. */
+export interface FailoverRunFigures extends FailoverFigures {
+  /**
+   * Failovers that the servers made of their own accord, as on a machine that held them up: of two
+   * primaries that live, one may number keys again from where it was.
+   */
+  readonly unaskedFailovers: number
+}
+
 /** How long it may take until all keys have run after the last failover, in milliseconds. */
 const drainMsMax = 120_000
 
@@ -47,7 +56,7 @@ async function passes(ms: number): Promise<void> {
 }
 
 /** Lets processes work while one primary after another is killed, and reads what they wrote down. */
-export async function failoverRun(options: FailoverRunOptions): Promise<FailoverFigures> {
+export async function failoverRun(options: FailoverRunOptions): Promise<FailoverRunFigures> {
   const { kind, failovers, stoppedMs, timeoutMs, replicas, rival } = options
   const { keysPerSecond = 3_000, leaseMs = 5_000 } = options
   const folder = mkdtempSync(join(tmpdir(), 'sluice-failovers-'))
@@ -76,7 +85,8 @@ export async function failoverRun(options: FailoverRunOptions): Promise<Failover
     await drained(() => (rival === undefined ? left(servers.url) : rival.left(servers.url)))
     await crowd.end()
     if (crowd.deaths.length > 0) throw new Error(crowd.deaths.join('\n'))
-    return failoverFigures(crowd.records())
+    const unasked = await servers.unaskedFailovers()
+    return { ...failoverFigures(crowd.records()), unaskedFailovers: unasked }
   } finally {
     crowd.abandon()
     await servers.dispose()
@@ -108,9 +118,12 @@ async function left(url: string): Promise<number> {
 }
 
 /** What must never be found; everything else is a figure. */
-export function failoverProblems(figures: FailoverFigures): string[] {
-  const { lostAdds, crashes, tokensOutOfOrder, acknowledgedAdds } = figures
+export function failoverProblems(figures: FailoverRunFigures): string[] {
+  const { lostAdds, crashes, tokensOutOfOrder, acknowledgedAdds, unaskedFailovers } = figures
   return [
+    ...(unaskedFailovers > 0
+      ? [`the servers replaced ${unaskedFailovers} primaries that nothing had killed: run it again`]
+      : []),
     ...(acknowledgedAdds < 100 ? [`only ${acknowledgedAdds} adds were acknowledged`] : []),
     ...(lostAdds > 0 ? [`${lostAdds} acknowledged adds never ran`] : []),
     ...(crashes > 0 ? [`${crashes} runs had a crash counted`] : []),

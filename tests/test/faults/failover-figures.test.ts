@@ -46,7 +46,7 @@ test('adds are lost whose keys never ran, apart for processes that were killed',
   const expected = { ...nothing, acknowledgedAdds: 2, lostAdds: 1, lostAddsOfKilled: 1 }
   assert.deepEqual(figures, expected)
   assert.match(
-    failoverProblems({ ...figures, acknowledgedAdds: 100 }).join(),
+    failoverProblems({ ...figures, acknowledgedAdds: 100, unaskedFailovers: 0 }).join(),
     /1 acknowledged adds/,
   )
 })
@@ -69,7 +69,12 @@ test('two runs of a key at a time, and their order of tokens, are seen across pr
     tokensOutOfOrder: 1,
     crashes: 1,
   })
-  assert.equal(failoverProblems({ ...figures, acknowledgedAdds: 100 }).length, 2)
+  const asked = { ...figures, acknowledgedAdds: 100, unaskedFailovers: 0 }
+  assert.equal(failoverProblems(asked).length, 2)
+  assert.match(
+    failoverProblems({ ...asked, unaskedFailovers: 1 }).join(),
+    /replaced 1 primaries that nothing had killed/,
+  )
 })
 
 test('a run that was not ended lasts as long as its process', () => {

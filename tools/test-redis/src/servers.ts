@@ -91,6 +91,8 @@ export interface SentinelRedis {
   primary(): Promise<RedisProcess>
   /** Waits until the Sentinels name another primary than `old`, and that one takes writes. */
   promoted(old: RedisProcess): Promise<RedisProcess>
+  /** How many failovers the Sentinels have made, or tried to make. */
+  failovers(): Promise<number>
   /** Starts a former primary again as a replica, without the wait that Sentinel makes before it does. */
   rejoin(node: RedisProcess): Promise<void>
   dispose(): Promise<void>
@@ -157,6 +159,11 @@ export async function startSentinel(options: SentinelOptions = {}): Promise<Sent
         return now !== old && (await now.info('role')) === 'master'
       })
       return await primary()
+    },
+    async failovers() {
+      const [sentinel] = sentinels
+      const fields = (await sentinel?.command('SENTINEL', 'MASTER', name)) as string[]
+      return Number(fields[fields.indexOf('config-epoch') + 1])
     },
     async rejoin(node) {
       await node.start()
