@@ -392,7 +392,7 @@ export const foundByTestsOfPostgres: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/postgres/test/options.test.ts',
-      title: 'a text to call with warnings is refused',
+      title: 'a text to call with warnings',
     },
   },
 ]

@@ -112,7 +112,7 @@ export const foundByTestsOfRedisConnections: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/redis/test/connection/clients.test.ts',
-      title: 'a wrong client is named',
+      title: ' is named',
     },
   },
 ]
