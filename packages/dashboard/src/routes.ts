@@ -95,7 +95,6 @@ function pageRoutes({ settings, files }: RouteParts): Route[] {
 }
 
 function sessionRoutes({ settings, store, visitors, live }: RouteParts): Route[] {
-  const path = settings.base === '' ? '/' : settings.base
   return [
     {
       method: 'GET',
@@ -110,7 +109,7 @@ function sessionRoutes({ settings, store, visitors, live }: RouteParts): Route[]
       async answer({ request }) {
         const { token } = await jsonBody(request)
         if (typeof token !== 'string') throw badInput('token must be a string')
-        return json({}, { 'set-cookie': visitors.signIn(request, token, path) })
+        return json({}, { 'set-cookie': visitors.signIn(request, token) })
       },
     },
     {
@@ -120,7 +119,7 @@ function sessionRoutes({ settings, store, visitors, live }: RouteParts): Route[]
       async answer({ request, visitor }) {
         await jsonBody(request)
         if (visitor !== undefined) visitors.checkCsrf(request, visitor)
-        const cookie = visitors.signOut(request, visitor, path)
+        const cookie = visitors.signOut(request, visitor)
         live.sessionsChanged()
         return json({}, { 'set-cookie': cookie })
       },

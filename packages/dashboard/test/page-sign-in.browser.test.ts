@@ -3,6 +3,7 @@ import { memoryDriver } from 'sluice'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { PageLocation } from '../client/src/location/location.ts'
 import { hasChromium, startChromium } from './browser/chromium.ts'
+import { proxyTo } from './browser/proxy.ts'
 import { serve, token } from './browser/served.ts'
 import { Stores } from './browser/stores.ts'
 import { Visit } from './browser/visit.ts'
@@ -37,6 +38,30 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     await visit.page.keyboard.press('Enter')
     await visit.until(() => visit.count('.key-grid tbody .row'), 1)
     expect(new URL(visit.page.url()).hash).toBe('#/queue?queue=orders&prefix=key')
+    await visit.end()
+  })
+
+  it('signs in and acts behind a proxy that serves it under another path', async () => {
+    const driver = memoryDriver()
+    await stores.queue(driver, 'orders').add('a')
+    const served = await serve({ driver, basePath: '/queues' })
+    stores.closing(() => served.stop())
+    const proxied = await proxyTo(new URL('/queues', served.url), '/tools/jobs')
+    stores.closing(() => proxied.stop())
+    const visit = await Visit.stranger(
+      browser,
+      { ...served, url: proxied.url },
+      '#/queue?queue=orders',
+    )
+    visit.expected.push(/401/)
+    await visit.page.getByLabel('Token').fill(token)
+    await visit.page.keyboard.press('Enter')
+    await visit.until(() => visit.count('.key-grid tbody .row'), 1)
+    await visit.page.locator('main').getByRole('button', { name: 'Pause' }).click()
+    await visit.page.locator('dialog').getByRole('button', { name: 'Pause' }).click()
+    await visit.reads('.notice', 'The queue was paused.')
+    await visit.page.getByRole('button', { name: 'Sign out' }).click()
+    await visit.reads('h1', 'Sign in')
     await visit.end()
   })
 

@@ -28,7 +28,7 @@ describe('signing in', () => {
     const { status, headers, text } = await site.ask('/queues/api/sign-in', ask)
     expect([status, text]).toEqual([200, '{}'])
     expect(headers.get('set-cookie')).toMatch(
-      /^sluice_[0-9a-f]{8}=[\w.-]+; Path=\/queues; HttpOnly; SameSite=Strict; Max-Age=43200$/,
+      /^sluice_[0-9a-f]{8}=[\w.-]+; HttpOnly; SameSite=Strict; Max-Age=43200$/,
     )
     const secure = { ...ask, headers: { host: 'localhost', origin: 'https://localhost' } }
     const over = await site.ask('/queues/api/sign-in', secure)
@@ -121,7 +121,7 @@ describe('signing out', () => {
     const { status, headers } = await site.ask('/api/sign-out', { method: 'POST', body: {} })
     expect([status, headers.get('set-cookie')]).toEqual([
       200,
-      expect.stringMatching(/^sluice_[0-9a-f]{8}=; Path=\/; HttpOnly; .*Max-Age=0$/),
+      expect.stringMatching(/^sluice_[0-9a-f]{8}=; HttpOnly; .*Max-Age=0$/),
     ])
     expect(await isIn(site)).toBe(false)
     site.headers = first

@@ -102,7 +102,7 @@ export class Visitors {
   }
 
   /** Checks a token and returns the cookie of a new session. */
-  signIn(request: Request, token: string, path: string): string {
+  signIn(request: Request, token: string): string {
     const auth = this.#auth
     if (auth === undefined || !('token' in auth)) {
       throw new HttpError(404, 'ERR_NOT_FOUND', 'this dashboard has no sign-in')
@@ -122,11 +122,11 @@ export class Visitors {
     const end = String(Math.floor(this.#clock.now() + sessionMs))
     const nonce = randomBytes(18).toString('base64url')
     const mac = macOf(this.#key, `session ${end} ${nonce}`)
-    return this.#setCookie(request, `${end}.${nonce}.${mac}`, sessionMs / 1_000, path)
+    return this.#setCookie(request, `${end}.${nonce}.${mac}`, sessionMs / 1_000)
   }
 
   /** Ends a session and returns the cookie that deletes its own. */
-  signOut(request: Request, visitor: Visitor | undefined, path: string): string {
+  signOut(request: Request, visitor: Visitor | undefined): string {
     if (visitor !== undefined && this.canSignIn) {
       this.#signedOut.set(visitor.id, visitor.expiresAt)
       for (const [nonce, expiresAt] of this.#signedOut) {
@@ -134,7 +134,7 @@ export class Visitors {
         this.#signedOut.delete(nonce)
       }
     }
-    return this.#setCookie(request, '', 0, path)
+    return this.#setCookie(request, '', 0)
   }
 
   /** Whether the session of a visitor has neither expired nor been signed out. */
@@ -168,10 +168,14 @@ export class Visitors {
     }
   }
 
-  #setCookie(request: Request, value: string, maxAge: number, path: string): string {
+  /**
+   * Without `Path`, a cookie is for the folder of the request as the browser knows it, `api`: a proxy
+   * may serve the dashboard under a path that is not its base path.
+   */
+  #setCookie(request: Request, value: string, maxAge: number): string {
     const isSecure =
       request.url.startsWith('https:') || request.headers.get('origin')?.startsWith('https:')
-    const rest = `Path=${path}; HttpOnly; SameSite=Strict; Max-Age=${maxAge}`
+    const rest = `HttpOnly; SameSite=Strict; Max-Age=${maxAge}`
     return `${this.#cookie}=${value}; ${rest}${isSecure === true ? '; Secure' : ''}`
   }
 }
