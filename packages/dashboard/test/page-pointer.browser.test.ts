@@ -52,20 +52,21 @@ describe.skipIf(!hasChromium)('the pointer', { timeout: 240_000 }, () => {
     }),
   )
 
-  it(
-    'opens a row on a page of its own with Ctrl, as its link does',
-    desk.on(async (visit) => {
-      await visit.go(ordersPlace)
-      const opened = visit.context.waitForEvent('page')
-      await visit.page
-        .locator('.key-grid .row .figure')
-        .first()
-        .click({ modifiers: ['Control'] })
-      const other = await opened
-      await other.waitForURL(/#\/key\?queue=orders&key=failed$/)
-      await other.close()
-      await visit.reads('h1', /^orders$/)
-    }),
+  it.each(['Control', 'Shift'] as const)(
+    'opens a row on a page of its own with %s, as its link does',
+    (modifier) =>
+      desk.on(async (visit) => {
+        await visit.go(ordersPlace)
+        const opened = visit.context.waitForEvent('page')
+        await visit.page
+          .locator('.key-grid .row .figure')
+          .first()
+          .click({ modifiers: [modifier] })
+        const other = await opened
+        await other.waitForURL(/#\/key\?queue=orders&key=failed$/)
+        await other.close()
+        await visit.reads('h1', /^orders$/)
+      })(),
   )
 
   it(

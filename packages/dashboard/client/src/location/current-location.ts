@@ -58,13 +58,22 @@ export function replaceLocation(next: PageLocation): void {
   currentLocation.value = next
 }
 
+/** Whether an event is of something in a row that has an action of its own. */
+function isOnControl({ target }: MouseEvent): boolean {
+  return (
+    target instanceof Element && target.closest('a, button, input, label, [role=slider]') !== null
+  )
+}
+
+function isTextSelected(): boolean {
+  return getSelection()?.isCollapsed === false
+}
+
 /** Opens what a row of a list is about, as its link would. */
 export function openRow(event: MouseEvent, next: PageLocation): void {
-  const at = event.target
-  if (at instanceof Element && at.closest('a, button, input, label, [role=slider]') !== null) return
   // A click also ends the selection of a text, such as that of an error.
-  if (getSelection()?.isCollapsed === false) return
-  if (event.ctrlKey || event.metaKey) open(hashOf(next), '_blank', 'noopener')
+  if (isOnControl(event) || isTextSelected()) return
+  if (event.ctrlKey || event.metaKey || event.shiftKey) open(hashOf(next), '_blank', 'noopener')
   else goTo(next)
 }
 
@@ -78,6 +87,13 @@ function follow(event: MouseEvent): void {
   goTo(locationOf(hash))
 }
 
+/** Shift would select the text from the last click to a row. It opens the row, unless it extends a selection. */
+function keepUnselected(event: MouseEvent): void {
+  const isOnRow = event.target instanceof Element && event.target.closest('tr[data-row]') !== null
+  if (event.shiftKey && isOnRow && !isOnControl(event) && !isTextSelected()) event.preventDefault()
+}
+
+addEventListener('mousedown', keepUnselected)
 addEventListener('click', follow)
 addEventListener('popstate', (event) => {
   if (location.hash.startsWith('#sign-in=')) return
