@@ -1,6 +1,7 @@
 // This folder is the frame around every screen: the top bar, notices, shortcuts and sign-in.
 
 import type { ComponentChildren, JSX } from 'preact'
+import { openDialogs } from '../ui/dialog.tsx'
 import { MeaningPopover } from '../ui/meaning-popover.tsx'
 import { HelpDialog } from './help-dialog.tsx'
 import { NoticeList } from './notice-list.tsx'
@@ -21,7 +22,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }): J
         {children}
         <MeaningPopover />
       </main>
-      <NoticeList />
+      <NoticeList isCovered={openDialogs.value > 0} />
       {isHelpOpen.value && <HelpDialog />}
     </>
   )

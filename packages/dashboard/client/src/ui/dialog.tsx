@@ -1,5 +1,11 @@
+import { signal } from '@preact/signals'
 import type { ComponentChildren, JSX } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
+import { NoticeList } from '../frame/notice-list.tsx'
+import { announcement } from '../live/notices.ts'
+
+/** How many dialogs are open. */
+export const openDialogs = signal(0)
 
 /** A modal dialog. Esc and a click outside of it cancel. */
 export function Dialog({
@@ -18,8 +24,14 @@ export function Dialog({
   useLayoutEffect(() => {
     const { current } = dialog
     current?.showModal()
-    // Closing gives the focus back. Without it the page behind would still be inert.
-    return () => current?.close()
+    openDialogs.value += 1
+    // What was announced before is no part of the dialog.
+    announcement.value = ''
+    return () => {
+      openDialogs.value -= 1
+      // Closing gives the focus back. Without it the page behind would still be inert.
+      current?.close()
+    }
   }, [])
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Esc does the same, by the dialog itself.
@@ -44,6 +56,8 @@ export function Dialog({
         <h2 id={id}>{title}</h2>
         {children}
       </div>
+      {/* The page behind is inert: its notices could be neither closed nor read to anybody. */}
+      <NoticeList />
     </dialog>
   )
 }
