@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { cli, output, scratchFolder, type World } from './cli.ts'
+import { cli, json, output, scratchFolder, type World } from './cli.ts'
 import { newFile, postgresForFile } from './stores.ts'
 
 const postgres = postgresForFile()
@@ -199,10 +199,15 @@ test('keys are read from stdin, and a bad line is named', async () => {
   )
   const { code, err } = await cli(['add', 'orders', '--stdin', '--items'], {
     store,
-    stdin: ['1', '{'],
+    stdin: ['1', '', '{', '2'],
   })
   expect(code).toBe(2)
-  expect(err).toContain('line 2 cannot be added: it must be JSON')
+  expect(err).toContain('line 3 cannot be added: it must be JSON')
+  expect(err).toContain('; the lines before it were added')
+  const argv = ['add', 'orders', '--stdin', '--items']
+  expect(await json(argv, { store, stdin: ['1', '2'] })).toEqual({
+    ...{ queue: 'orders', added: 1, moved: 0, unchanged: 1, parked: 0, full: 0 },
+  })
 })
 
 test('a key that is stored keeps its item, and one that is copied from a list is the same key', async () => {

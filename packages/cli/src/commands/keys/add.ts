@@ -89,14 +89,18 @@ async function addLines(
     for (const outcome of outcomes) tally[outcome] += 1
     await print.progress(`${number} lines`)
   }
-  for await (const line of terminal.stdin.lines()) {
-    number += 1
-    if (line === '') continue
-    asks.push({ ...lineAsk(line, number, input.flag('items')), ...shared })
-    if (asks.length >= batchKeysMax) await flush()
+  try {
+    for await (const line of terminal.stdin.lines()) {
+      number += 1
+      if (line === '') continue
+      asks.push({ ...lineAsk(line, number, input.flag('items')), ...shared })
+      if (asks.length >= batchKeysMax) await flush()
+    }
+  } finally {
+    // The lines before a bad one, too, as its error says.
+    await flush()
+    await print.endProgress()
   }
-  await flush()
-  await print.endProgress()
   if (print.isDocument) await print.document({ queue, ...tally })
   else {
     const parts = Object.entries(tally).filter(([, count]) => count > 0)

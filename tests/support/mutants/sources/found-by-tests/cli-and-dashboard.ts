@@ -262,4 +262,32 @@ export const foundByTestsOfCliAndDashboard: readonly FoundByTest[] = [
       title: 'an error without a code is found by its name, by ls as by the verbs',
     },
   },
+  {
+    name: 'the lines before a bad line of stdin are said to be added, and are not',
+    edits: [
+      {
+        file: 'packages/cli/src/commands/keys/add.ts',
+        find: '  } finally {\n    // The lines before a bad one, too, as its error says.\n    await flush()',
+        replace: '    await flush()\n  } finally {',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/calling.test.ts',
+      title: 'keys are read from stdin, and a bad line is named',
+    },
+  },
+  {
+    name: 'the cookie of a session names a path that a browser behind a proxy does not know',
+    edits: [
+      {
+        file: 'packages/dashboard/src/access/visitors.ts',
+        find: '`HttpOnly; SameSite=Strict;',
+        replace: '`Path=/queues; HttpOnly; SameSite=Strict;',
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/sign-in.test.ts',
+      title: 'gives a cookie that scripts and other sites never get',
+    },
+  },
 ]
