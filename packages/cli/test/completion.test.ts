@@ -54,6 +54,7 @@ describe('what is offered', () => {
     [['nonsense', ''], ['']],
     [['add-after', 'q', ''], ['']],
     [['get', 'q', 'a', ''], ['']],
+    [['import', '--', '-q', ''], [':files']],
   ])('%j', async (words, expected) => expect(await offered(words)).toEqual(expected))
 
   test('queues and keys are those of the store', async () => {

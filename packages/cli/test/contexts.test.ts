@@ -93,7 +93,7 @@ test('a context that is not there is refused, with the name that was probably me
 
 test('what cannot be read as contexts is named, and left alone', async () => {
   const file = join(folder, 'mine.json')
-  for (const text of ['{', '[]', '{"stores":{"a":1}}']) {
+  for (const text of ['{', '[]', 'null', '{"stores":{"a":1}}', '{"stores":{},"current":1}']) {
     writeFileSync(file, text)
     env['SLUICE_CONFIG'] = 'mine.json'
     const { code, err } = await run('config', 'set', 'dev', './dev.db')

@@ -92,6 +92,13 @@ describe('copy', () => {
     expect(await output(['queues', '-o', 'name'], { store: second })).toBe('orders\n')
   })
 
+  test('says that a store has no queues', async () => {
+    const store = newFile()
+    await output(['migrate'], { store })
+    const { code, out, err } = await cli(['move', store, newFile()])
+    expect({ code, out, err }).toEqual({ code: 0, out: '', err: 'no queues to move\n' })
+  })
+
   test('refuses a source that does not exist, and creates no target for it', async () => {
     const target = newFile()
     const { code, err } = await cli(['copy', newFile(), target])

@@ -42,6 +42,8 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
       ['leases', 'orders', '--no-headers'],
       /^orders +hanging +processing +\d+ +\d+s +\S+:\d+$/m,
     )
+    const wide = await output(['leases', 'orders', '-o', 'wide', '--no-headers'], { store })
+    expect(wide).toMatch(/:\d+ +0 +0 +(?!<none>)\S+\n$/)
     const { leases } = await json<{ leases: { key: string; token: number; pid: number }[] }>(
       ['leases'],
       { store },
@@ -77,6 +79,9 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     await until(
       ['failures', 'orders', '--no-headers'],
       /^orders +ECONNREFUSED +1 +\.+█ +\d+s ago +failing +refused$/m,
+    )
+    expect(await output(['describe', 'orders'], { store })).toMatch(
+      /^ {2}failed {8}\d+(\.\d)? (ms|s) ago: failing: ECONNREFUSED: refused$/m,
     )
     // Of the whole store, after the key is gone.
     await output(['remove', 'orders', 'failing', '--yes'], { store })
