@@ -1,6 +1,7 @@
 // String.prototype.toWellFormed is in every Node this runs on, but not in the library of es2023.
 /// <reference lib="es2024.string" />
 import { errorBytesMax } from '@sluice/core'
+import { textOf, unreadable } from '../environment/environment.ts'
 import type { LastError } from '../inspect/inspect.ts'
 import type { CheckedOptions } from '../queue/options.ts'
 
@@ -20,9 +21,18 @@ const shortMax = 240
 
 const encoder = new TextEncoder()
 
+/** Reads a part of an error. A getter of it may throw, or the error be a proxy that was revoked. */
+function tried(part: () => unknown): unknown {
+  try {
+    return part()
+  } catch {
+    return undefined
+  }
+}
+
 function text(value: unknown, limit: number): string {
   // Stores hold neither NUL nor half surrogate pairs, and an error may have anything in it.
-  const whole = String(value).slice(0, limit).replaceAll('\0', '\u2400').toWellFormed()
+  const whole = textOf(value).slice(0, limit).replaceAll('\0', '\u2400').toWellFormed()
   const { read } = encoder.encodeInto(whole, new Uint8Array(limit))
   return whole.slice(0, read)
 }
@@ -60,26 +70,28 @@ export function shortFailure(stored: string): string {
 /** How many causes of an error are read. */
 const causesMax = 4
 
-function read(error: unknown, withStack: boolean, causes = causesMax): LastError {
-  try {
-    if (typeof error !== 'object' || error === null) {
-      return bounded({ name: typeof error, message: String(error) })
-    }
-    const { name, code, message, stack, cause, errors } = error as Record<string, unknown>
-    // What fetch and AbortSignal.timeout throw is told apart by its name; its code is a legacy number.
-    const hasNumber = Object.prototype.toString.call(error) === '[object DOMException]'
-    const own = bounded({
-      name,
-      code: hasNumber ? undefined : code,
-      message,
-      stack: withStack ? stack : undefined,
-    })
-    const reason = cause ?? (Array.isArray(errors) ? errors[0] : undefined)
-    if (reason === undefined || reason === null || causes === 0) return own
-    return withCause(own, read(reason, false, causes - 1))
-  } catch {
-    return { name: 'Error', message: 'an error that cannot be read' }
+/** `above`: the errors whose cause it is, of which it may be one again. */
+function read(error: unknown, withStack: boolean, above: readonly unknown[] = []): LastError {
+  if (typeof error !== 'object' || error === null) {
+    return bounded({ name: typeof error, message: textOf(error) })
   }
+  const parts = error as Record<string, unknown>
+  const own = bounded({
+    name: tried(() => parts['name']),
+    // What fetch and AbortSignal.timeout throw is told apart by its name; its code is a legacy number.
+    code: tried(() =>
+      Object.prototype.toString.call(error) === '[object DOMException]' ? '' : parts['code'],
+    ),
+    message: tried(() => parts['message'] ?? '') ?? unreadable,
+    stack: withStack ? tried(() => parts['stack']) : undefined,
+  })
+  const reason = tried(() => {
+    const { cause, errors } = parts
+    return cause ?? (Array.isArray(errors) ? (errors[0] as unknown) : undefined)
+  })
+  const through = [...above, error]
+  if ((reason ?? '') === '' || through.length > causesMax || through.includes(reason)) return own
+  return withCause(own, read(reason, false, through))
 }
 
 /** `fetch` says only in its cause what failed, and `Promise.any` only in its errors. */

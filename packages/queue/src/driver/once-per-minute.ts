@@ -1,4 +1,4 @@
-import { SluiceError, systemClock } from '@sluice/core'
+import { systemClock } from '@sluice/core'
 
 const minuteMs = 60_000
 
@@ -6,15 +6,13 @@ const minuteMs = 60_000
 const codesMax = 100
 
 /** The kind of an error: its code, or else its name. */
-export function codeOf(error: unknown): string {
-  if (SluiceError.is(error)) return error.code
+function kindOf(error: unknown): string {
   try {
-    if (!(error instanceof Error)) return typeof error
-    const { code } = error as { readonly code?: unknown }
-    return typeof code === 'string' || typeof code === 'number' ? String(code) : String(error.name)
+    const { code, name } = error as { readonly code?: unknown; readonly name?: unknown }
+    return String(code ?? name)
   } catch {
-    // The thrown value may be a proxy that throws when a property is read.
-    return typeof error
+    // The thrown value may be null, or a proxy that throws when a property is read.
+    return ''
   }
 }
 
@@ -23,7 +21,7 @@ export class OncePerMinute {
   readonly #passed = new Map<string, { at: number; heldBack: number }>()
 
   isNew(error: unknown): boolean {
-    return this.pass(codeOf(error)) !== undefined
+    return this.pass(kindOf(error)) !== undefined
   }
 
   /** How many of its kind were held back since the last one; `undefined` if this one is, too. */

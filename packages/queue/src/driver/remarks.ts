@@ -1,8 +1,7 @@
 import { type ExpireOutcome, type Failure, type Lease, SluiceError } from '@sluice/core'
 import { textOf } from '../environment/environment.ts'
-import { describeFailure } from './describe-failure.ts'
+import { type Described, describeFailure } from './describe-failure.ts'
 import type { Remark } from './error-reports.ts'
-import { codeOf } from './once-per-minute.ts'
 
 const ends = {
   retried: 'it is retried',
@@ -21,15 +20,15 @@ export interface RunFailure {
   /** How many runs have failed before this one. */
   readonly failures: number
   readonly error: unknown
-  /** The stored text of the error, with the user's redaction applied. */
-  readonly stored: string | undefined
+  /** The error as it is stored, with the user's redaction applied. */
+  readonly described: Described | undefined
   /** Absent: the handler has ended, and its key could not be finished. */
   readonly end: EndOfRun | undefined
 }
 
 /** The remark about a run that failed. */
-export function failedRun({ key, failures, error, stored, end }: RunFailure): Remark {
-  const said = stored === undefined ? textOf(error) : errorWords(stored)
+export function failedRun({ key, failures, error, described, end }: RunFailure): Remark {
+  const said = described === undefined ? textOf(error) : errorWords(described.text)
   const run = `run of key ${JSON.stringify(key)}`
   return {
     level: end === 'retried' ? 'warn' : 'error',
@@ -37,7 +36,7 @@ export function failedRun({ key, failures, error, stored, end }: RunFailure): Re
       end === undefined
         ? `at the end of a ${run}: ${said}`
         : `a ${run} failed (failure ${failures + 1}): ${said}; ${ends[end]}`,
-    kind: `run ${end} ${codeOf(error)}`,
+    kind: `run ${end} ${described?.code}`,
     hint: '. Further failures are printed once a minute for each error code; createWorker({ onError }) gets all',
   }
 }

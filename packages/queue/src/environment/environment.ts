@@ -37,12 +37,15 @@ export function printLine(queue: string, text: string): void {
   else process.stderr.write(`${line}\n`)
 }
 
+/** Stands for what cannot be said of an error. */
+export const unreadable = 'an error that cannot be read'
+
 /** The message of an error, whatever was thrown. */
 export function textOf(error: unknown): string {
   try {
     return String(error instanceof Error ? error.message : error)
   } catch {
-    return 'an error that cannot be read'
+    return unreadable
   }
 }
 

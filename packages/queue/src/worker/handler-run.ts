@@ -382,7 +382,7 @@ export class HandlerRun<T> implements UnacknowledgedRun, FinishReceiver {
     if (onError === undefined) {
       const { key, failures } = this.#held
       const { calls } = this.#core
-      calls.remark(failedRun({ key, failures, error, stored: calls.describe(error), end }))
+      calls.remark(failedRun({ key, failures, error, described: calls.described(error), end }))
       return
     }
     try {

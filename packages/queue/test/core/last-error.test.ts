@@ -100,6 +100,47 @@ test('an error that is its own cause is kept', async () => {
   expect(lastError).toEqual({ name: 'Error', message: 'round' })
 })
 
+test('errors that are the causes of each other are told once', async () => {
+  const first = new Error('no route')
+  first.cause = new Error('no link', { cause: first })
+  const { lastError } = await kept(first)
+  expect(lastError.message).toBe('no route: no link')
+})
+
+const unreadable = 'an error that cannot be read'
+
+/** An error, one member of which throws when it is read. */
+function withTrap(member: string): Error {
+  const error = Object.assign(new RangeError('too far'), { code: 'EFAR' })
+  return Object.defineProperty(error, member, {
+    get: () => {
+      throw new Error('trap')
+    },
+  })
+}
+
+test.each([
+  ['name', { name: 'Error', code: 'EFAR', message: 'too far' }],
+  ['code', { name: 'RangeError', message: 'too far' }],
+  ['message', { name: 'RangeError', code: 'EFAR', message: unreadable }],
+  ['stack', { name: 'RangeError', code: 'EFAR', message: 'too far' }],
+  ['cause', { name: 'RangeError', code: 'EFAR', message: 'too far' }],
+  ['errors', { name: 'RangeError', code: 'EFAR', message: 'too far' }],
+])('where %s cannot be read, the other parts are kept', async (member, parts) => {
+  const { lastError } = await kept(withTrap(member), { errorStacks: member === 'stack' })
+  expect(lastError).toEqual(parts)
+})
+
+test('where a cause cannot be read, or a part is no text, the other parts are kept', async () => {
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  const error = new RangeError('too far', { cause: proxy })
+  error.name = Object.create(null) as string
+  const { lastError } = await kept(error)
+  expect(lastError).toEqual({ name: unreadable, message: `too far: ${unreadable}` })
+  expect((await kept(proxy)).lastError).toEqual({ name: 'Error', message: unreadable })
+})
+
 test('a stack is stored if the option is set', async () => {
   const { lastError } = await kept(new Error('no'), { errorStacks: true })
   expect(lastError.stack).toContain('last-error.test.ts')

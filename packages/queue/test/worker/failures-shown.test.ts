@@ -109,6 +109,19 @@ describe('without onError and logger, a failed run', () => {
     )
   })
 
+  test('is told apart by the code of its cause, which the line shows', async () => {
+    const lines = stderrLines()
+    const { clock, add } = working((key) => {
+      const cause = new CodedError(key, `cannot reach it: ${key}`)
+      throw new TypeError('fetch failed', { cause })
+    })
+    await add('ECONNREFUSED')
+    await add('ENOTFOUND')
+    await clock.step(1)
+    expect(lines).toHaveLength(2)
+    expect(lines[1]).toContain('TypeError: fetch failed: cannot reach it: ENOTFOUND')
+  })
+
   test('says what becomes of the key', async () => {
     const lines = stderrLines()
     const { clock, add } = working(

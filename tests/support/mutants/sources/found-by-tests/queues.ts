@@ -35,8 +35,8 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/driver/describe-failure.ts',
-        find: 'code: hasNumber ? undefined : code,',
-        replace: 'code,',
+        find: "Object.prototype.toString.call(error) === '[object DOMException]'",
+        replace: 'false',
       },
     ],
     finder: {
