@@ -8,7 +8,7 @@ export function queueFull(queue: string, maxPending: number | undefined): Sluice
   return new SluiceError(
     'ERR_QUEUE_FULL',
     `cannot add another key to queue ${JSON.stringify(queue)}: ${maxPending} keys are waiting ` +
-      'already, which is maxPending; it was not stored',
+      'already, which is maxPending; no more are stored',
     { retryable: true },
   )
 }
