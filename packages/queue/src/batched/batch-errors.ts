@@ -49,8 +49,7 @@ export function timedOut(): SluiceError {
 export function closedUnsent(key: string): SluiceError {
   return new SluiceError(
     'ERR_TIMEOUT',
-    `cannot do what was asked of key ${JSON.stringify(key)}: the queue was closed before the store ` +
-      'could be asked; nothing was done',
+    `cannot do what was asked of key ${JSON.stringify(key)}: the queue was closed; nothing was sent`,
     { retryable: true },
   )
 }

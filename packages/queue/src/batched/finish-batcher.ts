@@ -124,9 +124,7 @@ export class FinishBatcher extends Batcher<FinishRequest, FinishReply> implement
   ): Awaitable<readonly (FinishReply | Failure)[]> {
     const answer = this.#send(jobs)
     if (!jobs.some((job) => job.mayHaveHappened)) return answer
-    return answer instanceof Promise
-      ? answer.then((replies) => this.#withoutDoubt(jobs, replies))
-      : this.#withoutDoubt(jobs, answer)
+    return Promise.resolve(answer).then((replies) => this.#withoutDoubt(jobs, replies))
   }
 
   #send(jobs: readonly FinishJob[]): Awaitable<readonly (FinishReply | Failure)[]> {

@@ -59,6 +59,8 @@ export interface Claims {
   onAcknowledged(): void
   /** Gives back keys that were claimed ahead of demand. */
   releasePrefetched(): Awaitable<void>
+  /** The same for those whose leases have expired, where keys are claimed ahead. */
+  giveBackExpired?(): void
 }
 
 /**

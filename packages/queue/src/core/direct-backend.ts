@@ -265,17 +265,14 @@ export class DirectBackend implements Backend, Adds, Finishes, Claims {
     const tick = this.#call('tick', request, () => driver.tick(name, request))
     if (tick instanceof Promise || tick.leaseEnds.length === 0) return false
     const module = leasesPart.get()
+    const report = (error: unknown): void => calls.report(error)
     if (module instanceof Promise) {
-      module.then(
-        () => this.handOut(),
-        (error: unknown) => calls.report(error),
-      )
+      module.then(() => this.handOut(), report)
       return false
     }
     this.#leases ??= new module.Leases(this.#core)
     this.#leases.clockSteps.checkStoreTime(tick.now, sentAt)
-    const ending = this.#leases.ends.end(tick.leaseEnds)
-    if (ending instanceof Promise) ending.catch((error: unknown) => calls.report(error))
+    this.#leases.ends.end(tick.leaseEnds).catch(report)
     return true
   }
 

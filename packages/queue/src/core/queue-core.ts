@@ -41,7 +41,7 @@ export class QueueCore implements HeldOwner, CallOwner {
   readonly calls: DriverCalls
   readonly waiters: Waiters = new Waiters()
   readonly helds: HeldSet
-  readonly returning: Set<Promise<void>> = new Set()
+  readonly returning: Map<number, Promise<void>> = new Map()
   keeper: HoldKeeper
   readonly alarm: Alarm
   backend: Backend

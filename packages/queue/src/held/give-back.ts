@@ -22,7 +22,7 @@ export function giveBack(
   held: HeldKey<unknown>,
   finish: () => Promise<unknown> = () => held.release(),
 ): Promise<void> {
-  const { owner } = held
+  const { owner, token } = held
   const attempts = async (): Promise<void> => {
     for (;;) {
       try {
@@ -39,8 +39,8 @@ export function giveBack(
       return
     }
   }
-  const given = attempts().finally(() => owner.returning.delete(given))
-  owner.returning.add(given)
+  const given = attempts().finally(() => owner.returning.delete(token))
+  owner.returning.set(token, given)
   return given
 }
 

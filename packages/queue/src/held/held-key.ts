@@ -33,8 +33,11 @@ export interface HeldOwner {
   readonly plans: RetryPlans
   /** See `QueueCore.direct`. */
   readonly direct: DirectQueue | undefined
-  /** Keys that are being given back without having run: a worker that stops waits for them. */
-  readonly returning: Set<Promise<void>>
+  /**
+   * Keys that are being given back without having run, by their tokens: a worker that stops waits for
+   * them.
+   */
+  readonly returning: Map<number, Promise<void>>
   finish(held: HeldKey<unknown>, request: Finish): Promise<FinishOutcome>
   onGivenBack(held: HeldKey<unknown>, hasMore: boolean): void
   lose(held: HeldKey<unknown>, error: SluiceError): void

@@ -1,24 +1,20 @@
 // This folder is what a queue object does about leases: it renews its own, ends those that expired
 // elsewhere, and notices steps of clocks. It is loaded where there are leases.
 
-import type { Awaitable, ExpireOutcome, Failure, SluiceError } from '@sluice/core'
-import type { RetryPlans } from '../core/retry-plans.ts'
-import type { DriverCalls } from '../driver/driver-calls.ts'
+import type { SluiceError } from '@sluice/core'
+import type { Claims } from '../core/backend.ts'
 import type { HeldKey } from '../held/held-key.ts'
 import type { HeldSet } from '../held/held-set.ts'
 import { AgeKeeper, type HoldKeeper } from '../held/hold-keeper.ts'
 import { ClockSteps } from './clock-steps.ts'
 import { type CommitOwner, CommitWatch } from './commit-watch.ts'
-import { LeaseEnds } from './lease-ends.ts'
+import { LeaseEnds, type LeaseEndsOwner } from './lease-ends.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
 
 /** The queue object whose leases these are. */
-export interface LeaseOwner extends CommitOwner {
-  readonly calls: DriverCalls
+export interface LeaseOwner extends CommitOwner, LeaseEndsOwner {
   readonly helds: HeldSet
-  readonly plans: RetryPlans
-  readonly claims: { releasePrefetched(): Awaitable<void> }
-  readonly tally: { leasesEnded(outcomes: readonly (ExpireOutcome | Failure)[]): void } | undefined
+  readonly claims: Claims
   lose(held: HeldKey<unknown>, error: SluiceError): void
 }
 
@@ -30,14 +26,12 @@ export class Leases {
   readonly commitWatch: CommitWatch
 
   constructor(owner: LeaseOwner) {
-    const { calls, helds, plans } = owner
+    const { calls, helds } = owner
     this.clockSteps = new ClockSteps(calls, () => {
       this.keeper.onClockStep()
       void owner.claims.releasePrefetched()
     })
-    this.ends = new LeaseEnds(calls, this.clockSteps, plans, (outcomes) =>
-      owner.tally?.leasesEnded(outcomes),
-    )
+    this.ends = new LeaseEnds(owner, this.clockSteps)
     this.keeper =
       calls.options.leaseMs === Infinity
         ? new AgeKeeper(helds)

@@ -100,6 +100,30 @@ describe.each(leasedSetups)('3 Leases: after a blocked event loop, over $way', (
     expect((await scene.row('second'))?.token).toBe(token)
   })
 
+  test('no crash is counted of keys that were claimed ahead, and never ran', async () => {
+    const scene = new Scene(setup)
+    const clock = new BlockedClock(scene.clock)
+    const queue = scene.queue({ clock, prefetch: 5 })
+    await queue.addMany(['first', 'second', 'third'])
+    const stepped = new SteppedWorker(queue)
+    await scene.quiet()
+    expect((await scene.row('third'))?.state).toBe('processing')
+    clock.block(leaseMs)
+    // It asks for the store's time, and the answer names the leases that have expired.
+    await queue.shutDown()
+    await scene.quiet()
+    for (const key of ['second', 'third']) {
+      expect(await scene.row(key)).toMatchObject({ failures: 0, crashes: 0 })
+    }
+    stepped.end()
+    await scene.quiet()
+    stepped.end()
+    await scene.quiet()
+    expect(stepped.started).toEqual(['first', 'second', 'third'])
+    stepped.end()
+    await stepped.worker.stopped
+  })
+
   test('a handler is not called for a key that was handed over before it', async () => {
     const scene = new Scene(setup)
     const clock = new BlockedClock(scene.clock)

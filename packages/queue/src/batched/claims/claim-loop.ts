@@ -383,6 +383,10 @@ export class ClaimLoop implements Claims, ClaimCaller {
     return this.#prefetching.release()
   }
 
+  giveBackExpired(): void {
+    this.#prefetching.giveBackExpired()
+  }
+
   patiently<R>(call: () => Promise<R>): Promise<R> {
     const { calls } = this.#core
     const isOver = (): boolean => this.isStopped || this.#core.phase === 'closed'

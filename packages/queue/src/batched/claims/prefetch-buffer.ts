@@ -48,15 +48,26 @@ export class PrefetchBuffer {
 
   /** Takes the oldest key whose lease has not expired. */
   shift(): HeldKey<unknown> | undefined {
+    const held = this.peek()
+    if (held !== undefined) this.#drop()
+    return held
+  }
+
+  /** The oldest key whose lease has not expired; those before it are given back. */
+  peek(): HeldKey<unknown> | undefined {
     for (;;) {
       const claim = this.#claims[0]
-      if (claim === undefined) return undefined
-      const held = claim.helds[claim.at]!
-      claim.at += 1
-      this.size -= 1
-      if (claim.at === claim.helds.length) this.#claims.shift()
-      if (mayStart(held)) return held
+      const held = claim?.helds[claim.at]
+      if (held === undefined || mayStart(held)) return held
+      this.#drop()
     }
+  }
+
+  #drop(): void {
+    const claim = this.#claims[0]!
+    claim.at += 1
+    this.size -= 1
+    if (claim.at === claim.helds.length) this.#claims.shift()
   }
 
   /** Takes all keys. */

@@ -139,6 +139,11 @@ export class Prefetching {
     this.#buffer.push(kept)
   }
 
+  /** Gives back the keys whose leases have expired, as while this process was blocked. */
+  giveBackExpired(): void {
+    this.#buffer.peek()
+  }
+
   /** Gives back all keys that were claimed ahead, and those that a claim in flight brings. */
   async release(): Promise<void> {
     for (const held of this.#buffer.takeAll()) void giveBack(held)
@@ -148,6 +153,6 @@ export class Prefetching {
       // Keys without a waiter are given back in the turn in which their claim is answered.
       await new Promise<void>(nextTurn)
     }
-    await Promise.all(this.#core.returning)
+    await Promise.all(this.#core.returning.values())
   }
 }

@@ -186,4 +186,60 @@ export const foundByTestsOfWaits: readonly FoundByTest[] = [
         '2 Held: leaving a loop waits for a retry that is under way, and does not release its key',
     },
   },
+  {
+    name: 'leases of keys that were claimed ahead end like those of keys that ran',
+    edits: [
+      {
+        file: 'packages/queue/src/leases/lease-ends.ts',
+        find: 'claims.giveBackExpired?.()',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/held/late-hand-outs.test.ts',
+      title: 'no crash is counted of keys that were claimed ahead, and never ran',
+    },
+  },
+  {
+    name: 'a lease ends while its key, which never ran, is given back',
+    edits: [
+      {
+        file: 'packages/queue/src/leases/lease-ends.ts',
+        find: 'doubtMs > 0 || returning.has(token)',
+        replace: 'doubtMs > 0',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/held/late-hand-outs.test.ts',
+      title: 'no crash is counted of keys that were claimed ahead, and never ran',
+    },
+  },
+  {
+    name: 'failed runs are printed by their own code, and not by that of the cause',
+    edits: [
+      {
+        file: 'packages/queue/src/driver/remarks.ts',
+        find: 'described?.code',
+        replace: 'end',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/failures-shown.test.ts',
+      title: 'is told apart by the code of its cause, which the line shows',
+    },
+  },
+  {
+    name: 'errors that are the causes of each other are told again and again',
+    edits: [
+      {
+        file: 'packages/queue/src/driver/describe-failure.ts',
+        find: ' || through.includes(reason)',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/core/last-error.test.ts',
+      title: 'errors that are the causes of each other are told once',
+    },
+  },
 ]
