@@ -24,6 +24,9 @@ export interface PgClient {
   readonly processID?: number | null
   /** Whether it asks for columns in their binary form. */
   readonly binary?: boolean
+  /** Whether it is connected, or about to be. `pg` shows that in no other way. */
+  readonly _connected?: boolean
+  readonly _connecting?: boolean
 }
 
 /** A client that was taken from a pool of `pg`. */

@@ -114,13 +114,18 @@ function adviceFor(state: string | undefined): string {
   }
 }
 
+/** What the server or its client said, and what to do about it. */
+export function describe(error: unknown): string {
+  const state = sqlStateOf(error)
+  const stateText = state === undefined ? '' : ` (SQLSTATE ${state})`
+  return `${messageOf(error)}${stateText}${adviceFor(state)}`
+}
+
 /** Any failure of the store, as a `SluiceError`. */
 export function storeError(error: unknown, progress: Progress): SluiceError {
   if (SluiceError.is(error)) return error
   const { code, retryable } = meaningOf(error, progress)
-  const state = sqlStateOf(error)
-  const stateText = state === undefined ? '' : ` (SQLSTATE ${state})`
-  const said = `${messageOf(error)}${stateText}${adviceFor(state)}`
+  const said = describe(error)
   const message =
     code === 'ERR_UNKNOWN_OUTCOME'
       ? `the connection to Postgres broke while an answer was awaited: ${said}`

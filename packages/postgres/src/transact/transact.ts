@@ -8,7 +8,7 @@ import {
 import { isPgliteLike, type PgClient } from '../connection/client-shapes.ts'
 import { type Connection, type Connections, settingsText } from '../connection/connection.ts'
 import { DeadlineError } from '../connection/deadline.ts'
-import { repeatableError, sqlStateOf, storeError } from '../connection/errors.ts'
+import { repeatableError, sqlStateOf } from '../connection/errors.ts'
 import { noticeOf } from '../connection/listener.ts'
 import { PgliteConnection } from '../connection/pglite-connection.ts'
 import { PgConnection, type PoolUse } from '../connection/pool-connections.ts'
@@ -17,6 +17,7 @@ import type { OnBucketConnection } from '../rows/token-buckets.ts'
 import { addByTransitions } from '../verbs/add.ts'
 import { finishByTransitions } from '../verbs/finish.ts'
 import { ForeignTransaction, sendTextOf } from './foreign-transaction.ts'
+import { transactionError } from './transaction-error.ts'
 
 /** The parts of the driver that a transaction of the caller's uses. */
 export interface TransactionUse {
@@ -75,6 +76,11 @@ export function transact(transaction: unknown, use: TransactionUse): DriverTrans
         'this client did not answer an earlier verb in time; roll back, and open a new connection',
       )
     }
+    // A client of pg keeps statements until it is connected, and would answer none of them.
+    const { _connected: isConnected, _connecting: isConnecting } = client as PgClient
+    if (isConnected === false && isConnecting === false) {
+      throw new SluiceTypeError('transaction', 'must be a client that is connected')
+    }
     const store = await use.store()
     const connection = connectionFor(use.poolUse())
     // A bucket that stays locked until the caller commits would block all users of that bucket. So tokens
@@ -95,13 +101,13 @@ export function transact(transaction: unknown, use: TransactionUse): DriverTrans
       if (error instanceof DeadlineError) {
         // Only a rollback by the caller makes sure that the call has no effect.
         silent.add(client)
-        throw storeError(error, 'sent')
+        const message = `the client of the transaction did not answer: ${error.message}; roll back, and destroy the client`
+        throw new SluiceError('ERR_UNKNOWN_OUTCOME', message, { cause: error })
       }
       await connection
         .script('rollback to savepoint sluice; release savepoint sluice')
         .catch(() => {})
-      // Nothing is committed before the caller commits, whatever failed.
-      throw storeError(error, 'unsent')
+      throw transactionError(error)
     }
   }
 

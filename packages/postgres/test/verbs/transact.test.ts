@@ -116,6 +116,72 @@ test('what is no open transaction is refused', async () => {
   expect(() => driver.transact!({})).toThrow(/transaction/)
 })
 
+test('a client that is not connected is refused', async () => {
+  const unconnected = new pg.Client({ connectionString: server.url })
+  await expect(driver.transact!(unconnected).add('q', [one], options)).rejects.toMatchObject({
+    code: 'ERR_INVALID_INPUT',
+    parameter: 'transaction',
+    message: expect.stringContaining('connected'),
+  })
+})
+
+/** What makes every further call in a transaction fail. */
+const ends: readonly (readonly [string, (given: pg.Client) => Promise<unknown>])[] = [
+  ['a client that was ended', (given) => given.end()],
+  [
+    'a connection that the server ended',
+    async (given) => {
+      const { processID } = given as unknown as { processID: number }
+      const ended = new Promise<void>((resolve) => given.once('error', () => resolve()))
+      const admin = new pg.Client({ connectionString: server.url })
+      await admin.connect()
+      await admin.query(`select pg_terminate_backend(${processID})`)
+      await admin.end()
+      await ended
+    },
+  ],
+  ['a transaction with an error', (given) => given.query('select nonsense').catch(() => {})],
+]
+
+test.each(ends)('%s is named, and the call is not to be repeated', async (_, end) => {
+  const given = new pg.Client({ connectionString: server.url })
+  given.on('error', () => {})
+  await given.connect()
+  await given.query('begin')
+  await end(given)
+  await expect(driver.transact!(given).add('q', [one], options)).rejects.toMatchObject({
+    code: 'ERR_STORE',
+    retryable: false,
+    message: expect.stringContaining('repeat the whole transaction'),
+  })
+  await given.end()
+})
+
+test('a transaction that only reads is named, and the call is not to be repeated', async () => {
+  await client.query('begin read only')
+  await expect(driver.transact!(client).add('q', [one], options)).rejects.toMatchObject({
+    code: 'ERR_STORE',
+    retryable: false,
+    message: expect.stringContaining('in a transaction that may write'),
+  })
+  await client.query('rollback')
+})
+
+test('a key that changed after the snapshot of the transaction is not to be finished again in it', async () => {
+  await driver.add('q', [one], options)
+  const [claimed] = (await driver.claim('q', request)).claims
+  await client.query('begin isolation level repeatable read; select 1')
+  const lease = { key: 'a', token: claimed!.token }
+  await driver.renew('q', [lease], 90_000)
+  const finish = { as: 'done', forget: false, ...lease } as const
+  await expect(driver.transact!(client).finish('q', [finish], options)).rejects.toMatchObject({
+    code: 'ERR_STORE',
+    retryable: false,
+    message: expect.stringContaining('repeat the whole transaction'),
+  })
+  await client.query('rollback')
+})
+
 test('a client that reads columns in binary is refused', async () => {
   const refusal = { code: 'ERR_INVALID_INPUT', message: expect.stringContaining('binary: true') }
   const config = { connectionString: server.url, binary: true }
