@@ -102,7 +102,7 @@ function adviceFor(state: string | undefined): string {
     case '25006':
       return '; this server is a standby, or the transaction is read-only: send writes to the primary, in a transaction that may write'
     case '42501':
-      return '; grant this role what rolesSql() lists, and do not apply row level security to it'
+      return '; grant this role what rolesSql() lists, and do not apply row level security to it; only the owner of the schema and its functions may migrate and prune'
     case '3F000':
     case '42P01':
     case '42883':

@@ -85,6 +85,18 @@ async function install(connection: Connection, schema: string): Promise<readonly
   const state = await SchemaState.read(connection, schema)
   state.refuseNewer()
   if (state.isHollow) throw state.older()
+  try {
+    return await installMissing(connection, state)
+  } catch (error) {
+    throw sqlStateOf(error) === '42501' ? state.older(error) : error
+  }
+}
+
+async function installMissing(
+  connection: Connection,
+  state: SchemaState,
+): Promise<readonly string[]> {
+  const { schema } = state
   if (!state.exists) await connection.script(`create schema ${quoteIdentifier(schema)}`)
   for (const step of state.missingMigrations) {
     try {

@@ -2,7 +2,7 @@ import type { Connection } from '../connection/connection.ts'
 import { flag, text } from '../rows/columns.ts'
 import { publicFunctions } from '../statements.generated.ts'
 import type { PublicFunction } from './migration.ts'
-import { inSchema, quoteIdentifier } from './schema-name.ts'
+import { inSchema, namesSchema, quoteIdentifier } from './schema-name.ts'
 
 /** The functions that may only add keys. */
 const addingNames: readonly string[] = ['add', 'add_after', 'add_many']
@@ -55,7 +55,7 @@ comment on function ${signature} is '${one.summary} (Sluice SQL ${one.interface}
  */
 const installedText = `select p.proname as name,
     pg_catalog.pg_has_role(p.proowner, 'usage') as is_mine,
-    pg_catalog.strpos(p.prosrc, $3::text) > 0 as is_here,
+    ${namesSchema('$3')} as is_here,
     pg_catalog.obj_description(p.oid, 'pg_proc') as comment
   from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid = p.pronamespace
   where n.nspname = $1::text and p.proname = any ($2::text[])`

@@ -10,6 +10,15 @@ export function quoteIdentifier(name: string): string {
 }
 
 /**
+ * The SQL condition that the function `p` uses the schema whose quoted name, with a dot, is the parameter. After
+ * another quote it is the end of another name: `"my""shop".` is not `"shop".`
+ */
+export function namesSchema(parameter: string): string {
+  const name = `${parameter}::text`
+  return `(pg_catalog.strpos(p.prosrc, ${name}) > 0 and pg_catalog.strpos(p.prosrc, '"' || ${name}) = 0)`
+}
+
+/**
  * Checks the name of a schema. Almost any name is allowed, since it is always quoted; only characters
  * that the SQL of this package cannot contain are refused.
  */

@@ -4,7 +4,7 @@ import { flag, number, text } from '../rows/columns.ts'
 import { migrations, sqlFunctions } from '../statements.generated.ts'
 import type { Migration, SqlFunction } from './migration.ts'
 import { calledByPublicFunctions } from './public-functions.ts'
-import { inSchema, quoteIdentifier } from './schema-name.ts'
+import { inSchema, namesSchema, quoteIdentifier } from './schema-name.ts'
 
 /** The newest version of the tables that this package knows. */
 export const schemaVersion: number = migrations.at(-1)?.version ?? 0
@@ -115,10 +115,15 @@ export class SchemaState {
       : `lacks functions that this program calls: ${names.join(', ')}`
   }
 
-  /** The error for a schema that lacks something that is not to be, or cannot be, installed. */
-  older(): SluiceError {
+  /**
+   * The error for a schema that lacks something that is not to be installed, or, with `denied`, that this role
+   * may not install.
+   */
+  older(denied?: unknown): SluiceError {
     const name = JSON.stringify(this.schema)
     const { version } = this
+    const details = denied === undefined ? {} : { cause: denied }
+    const why = denied === undefined ? '' : `; this role may not: ${(denied as Error).message}`
     if (this.isHollow) {
       return new SluiceError(
         'ERR_SCHEMA_OLDER',
@@ -126,9 +131,12 @@ export class SchemaState {
       )
     }
     if (version === 0) {
+      const how = denied === undefined ? '' : 'as a role that may create it, '
+      const orOpen = denied === undefined ? ", or open with migrate: 'apply'" : why
       return new SluiceError(
         'ERR_SCHEMA_OLDER',
-        `the schema ${name} has no tables of Sluice; run \`sluice migrate\`, apply the SQL of migrationSql(), or open with migrate: 'apply'`,
+        `the schema ${name} has no tables of Sluice; ${how}run \`sluice migrate\`, or apply the SQL of migrationSql()${orOpen}`,
+        details,
       )
     }
     // That SQL does not set sequences.
@@ -137,7 +145,8 @@ export class SchemaState {
       : `, or apply the SQL of migrationSql({ schema: ${name}, from: ${version} })`
     return new SluiceError(
       'ERR_SCHEMA_OLDER',
-      `the schema ${name} ${this.#lack}; the owner of the schema has to run \`sluice migrate\`${sql}`,
+      `the schema ${name} ${this.#lack}; the owner of the schema and its functions has to run \`sluice migrate\`${sql}${why}`,
+      details,
     )
   }
 }
@@ -165,7 +174,7 @@ const findText = `select
     p.functions, p.elsewhere
   from pg_catalog.pg_namespace n, lateral (
     select pg_catalog.string_agg(p.proname, ',') as functions,
-      pg_catalog.string_agg(p.proname, ',') filter (where pg_catalog.strpos(p.prosrc, $2::text) = 0
+      pg_catalog.string_agg(p.proname, ',') filter (where not ${namesSchema('$2')}
         and pg_catalog.strpos(p.prosrc, '".') > 0) as elsewhere
     from pg_catalog.pg_proc p where p.pronamespace = n.oid
   ) p

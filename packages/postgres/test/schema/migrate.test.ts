@@ -145,6 +145,23 @@ describe('a schema that was copied', () => {
   })
 })
 
+test('a rename is noticed also where the old name, quoted, ends like the new one', async () => {
+  const before = driverOn('my"shop')
+  await before.open({})
+  await before.close()
+  await sql(server.url, 'alter schema "my""shop" rename to "shop"')
+  await expect(driverOn('shop', { pool, migrate: 'verify' }).open({})).rejects.toMatchObject({
+    code: 'ERR_SCHEMA_OLDER',
+    message: expect.stringContaining('was renamed'),
+  })
+  const after = driverOn('shop')
+  await after.open({})
+  await after.add('q', [one], options)
+  await sql(server.url, "select shop.add('q', 'b')")
+  expect((await after.counts('q', { cap: 10 })).ready).toBe(2)
+  await after.close()
+})
+
 test('the error of a schema that was renamed names the SQL that helps', async () => {
   const before = driverOn('sql_before')
   await before.open({})
@@ -321,6 +338,23 @@ test('a database that lacks characters is refused, since the error of a run may 
   }
 })
 
+test('a role that may create, but owns nothing, is told that the owner has to migrate', async () => {
+  await sql(server.url, "create role creator login password 'secret'")
+  const url = new URL(server.url)
+  url.username = 'creator'
+  const made = driverOn('owned_before')
+  await made.open({})
+  await made.close()
+  const grant = 'grant all on schema owned_after to creator'
+  const tables = 'grant all on all tables in schema owned_after to creator'
+  await sql(server.url, 'alter schema owned_before rename to owned_after', grant, tables)
+  const opening = expect(driverOn('owned_after', { connectionString: url.href }).open({})).rejects
+  await opening.toMatchObject({
+    code: 'ERR_SCHEMA_OLDER',
+    message: expect.stringMatching(/was renamed.*owner.*has to run.*must be owner of function/),
+  })
+})
+
 test('what an administrator has to do is said when opening fails', async () => {
   await sql(server.url, "create role nobody login password 'secret'")
   const url = new URL(server.url)
@@ -328,7 +362,7 @@ test('what an administrator has to do is said when opening fails', async () => {
   const made = driverOn('there')
   await made.open({})
   for (const [schema, mode, code, message] of [
-    ['missing', 'apply', 'ERR_STORE', 'permission denied for database'],
+    ['missing', 'apply', 'ERR_SCHEMA_OLDER', 'as a role that may create it, run `sluice migrate`'],
     ['missing', 'verify', 'ERR_SCHEMA_OLDER', 'migrationSql()'],
     ['there', 'apply', 'ERR_STORE', 'rolesSql()'],
     ['there', 'verify', 'ERR_STORE', 'rolesSql()'],

@@ -13,7 +13,7 @@ export const foundByTestsOfPostgresServers: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/postgres/test/verbs/transact.test.ts',
-      title: 'a transaction with an error is named, and the call is not to be repeated',
+      title: 'is named, and the call is not to be repeated',
     },
   },
   {
@@ -28,6 +28,34 @@ export const foundByTestsOfPostgresServers: readonly FoundByTest[] = [
     finder: {
       file: 'packages/postgres/test/verbs/transact.test.ts',
       title: 'a client that is not connected is refused',
+    },
+  },
+  {
+    name: 'on Postgres, a renamed schema uses that of a name which ends like its own',
+    edits: [
+      {
+        file: 'packages/postgres/src/schema/schema-name.ts',
+        find: 'name}) = 0)',
+        replace: 'name}) >= 0)',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/schema/migrate.test.ts',
+      title: 'a rename is noticed also where the old name, quoted, ends like the new one',
+    },
+  },
+  {
+    name: 'on Postgres, a role that does not own the functions of a schema is told to get grants',
+    edits: [
+      {
+        file: 'packages/postgres/src/schema/migrate.ts',
+        find: "sqlStateOf(error) === '42501' ? state.older(error) : error",
+        replace: "sqlStateOf(error) === '0' ? state.older(error) : error",
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/schema/migrate.test.ts',
+      title: 'a role that may create, but owns nothing, is told that the owner has to migrate',
     },
   },
 ]
