@@ -157,8 +157,9 @@ async function prune(connections: Connections, schema: string): Promise<readonly
 
 /** Until the end of the transaction no other process installs or drops anything in the schema. */
 async function lockSchema(connection: Connection, schema: string): Promise<void> {
-  // Whatever the role is set to, this waits for as long as it takes.
-  await connection.script('set local statement_timeout = 0; set local lock_timeout = 0')
+  // Whatever the role is set to, this waits for as long as it takes. Old servers lack the last of them.
+  await connection.script(`select pg_catalog.set_config(name, '0', true) from pg_catalog.pg_settings
+    where name in ('statement_timeout', 'lock_timeout', 'transaction_timeout')`)
   await connection.query(lockStatement, [`sluice migrations of ${schema}`])
 }
 

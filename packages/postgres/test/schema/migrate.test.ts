@@ -338,23 +338,6 @@ test('a database that lacks characters is refused, since the error of a run may 
   }
 })
 
-test('a role that may create, but owns nothing, is told that the owner has to migrate', async () => {
-  await sql(server.url, "create role creator login password 'secret'")
-  const url = new URL(server.url)
-  url.username = 'creator'
-  const made = driverOn('owned_before')
-  await made.open({})
-  await made.close()
-  const grant = 'grant all on schema owned_after to creator'
-  const tables = 'grant all on all tables in schema owned_after to creator'
-  await sql(server.url, 'alter schema owned_before rename to owned_after', grant, tables)
-  const opening = expect(driverOn('owned_after', { connectionString: url.href }).open({})).rejects
-  await opening.toMatchObject({
-    code: 'ERR_SCHEMA_OLDER',
-    message: expect.stringMatching(/was renamed.*owner.*has to run.*must be owner of function/),
-  })
-})
-
 test('what an administrator has to do is said when opening fails', async () => {
   await sql(server.url, "create role nobody login password 'secret'")
   const url = new URL(server.url)

@@ -54,8 +54,36 @@ export const foundByTestsOfPostgresServers: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/postgres/test/schema/migrate.test.ts',
+      file: 'packages/postgres/test/schema/roles.test.ts',
       title: 'a role that may create, but owns nothing, is told that the owner has to migrate',
+    },
+  },
+  {
+    name: 'on Postgres, a limit of the role on transactions ends a migration',
+    edits: [
+      {
+        file: 'packages/postgres/src/schema/migrate.ts',
+        find: "'lock_timeout', 'transaction_timeout')",
+        replace: "'lock_timeout')",
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/schema/roles.test.ts',
+      title: 'no time limit of the role ends a migration',
+    },
+  },
+  {
+    name: 'on Postgres, a pooler in session mode without a free connection is not named',
+    edits: [
+      {
+        file: 'packages/postgres/src/connection/pool-connections.ts',
+        find: 'this.#untried.add(client)',
+        replace: 'this.#untried.delete(client)',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/conformance/conformance-pgbouncer.test.ts',
+      title: 'a pooler in session mode that has no connection left is named',
     },
   },
 ]

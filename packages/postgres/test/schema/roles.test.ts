@@ -1,0 +1,65 @@
+/** Roles that bring the schema up to date, and have other settings or fewer rights than its owner. */
+import type { Driver } from '@sluice/core'
+import type pg from 'pg'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { type PostgresOptions, postgresDriver } from '../../src/index.ts'
+import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
+
+// A server on a busy machine takes its time.
+vi.setConfig({ testTimeout: 30_000 })
+
+let server: TestServer
+let pool: pg.Pool
+
+beforeAll(async () => {
+  server = await startServer()
+  pool = poolOf(server.url)
+}, 60_000)
+
+afterAll(async () => {
+  await pool.end()
+  await server.stop()
+})
+
+function driverOn(schema: string, more: PostgresOptions = { pool }): Driver {
+  return postgresDriver({ schema, onWarning() {}, ...more })
+}
+
+test('no time limit of the role ends a migration', async () => {
+  await sql(server.url, "create role limited superuser login password 'secret'")
+  const { rows } = await pool.query(`select name from pg_settings
+    where name in ('statement_timeout', 'lock_timeout', 'transaction_timeout')`)
+  const limits = rows.map(({ name }) => `alter role limited set ${name} = '10min'`)
+  const checks = rows.map(({ name }) => `current_setting('${name}') <> '0'`)
+  await sql(
+    server.url,
+    ...limits,
+    `create function public.unlimited() returns event_trigger language plpgsql as $$ begin
+      if ${checks.join(' or ')} then raise exception 'a migration may be ended'; end if; end $$`,
+    `create event trigger unlimited on ddl_command_start when tag in ('CREATE SCHEMA')
+      execute function public.unlimited()`,
+  )
+  onTestFinished(async () => void (await pool.query('drop event trigger unlimited')))
+  const url = new URL(server.url)
+  url.username = 'limited'
+  const driver = driverOn('unlimited', { connectionString: url.href })
+  await driver.open({})
+  await driver.close()
+})
+
+test('a role that may create, but owns nothing, is told that the owner has to migrate', async () => {
+  await sql(server.url, "create role creator login password 'secret'")
+  const url = new URL(server.url)
+  url.username = 'creator'
+  const made = driverOn('owned_before')
+  await made.open({})
+  await made.close()
+  const grant = 'grant all on schema owned_after to creator'
+  const tables = 'grant all on all tables in schema owned_after to creator'
+  await sql(server.url, 'alter schema owned_before rename to owned_after', grant, tables)
+  const opening = expect(driverOn('owned_after', { connectionString: url.href }).open({})).rejects
+  await opening.toMatchObject({
+    code: 'ERR_SCHEMA_OLDER',
+    message: expect.stringMatching(/was renamed.*owner.*has to run.*must be owner of function/),
+  })
+})
