@@ -121,11 +121,11 @@ export function describe(error: unknown): string {
   return `${messageOf(error)}${stateText}${adviceFor(state)}`
 }
 
-/** Any failure of the store, as a `SluiceError`. */
-export function storeError(error: unknown, progress: Progress): SluiceError {
+/** Any failure of the store, as a `SluiceError`, with more advice than its SQLSTATE gives. */
+export function storeError(error: unknown, progress: Progress, advice = ''): SluiceError {
   if (SluiceError.is(error)) return error
   const { code, retryable } = meaningOf(error, progress)
-  const said = describe(error)
+  const said = `${describe(error)}${advice}`
   const message =
     code === 'ERR_UNKNOWN_OUTCOME'
       ? `the connection to Postgres broke while an answer was awaited: ${said}`

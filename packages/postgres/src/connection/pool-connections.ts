@@ -25,6 +25,11 @@ export interface PoolUse {
 /** Columns arrive as text, whatever parsers the program has set for its own queries. */
 const asText = { getTypeParser: () => (text: string) => text }
 
+/** A pooler accepts connections for which it has no server connection, and keeps their statements. */
+const untriedText =
+  '; the connection was accepted, but its first statement was not answered, as by a pooler in session ' +
+  'mode without a free server connection: allow it poolSize + 2 for each process'
+
 function ignore(): void {}
 
 /** One client of `pg`. */
@@ -89,6 +94,8 @@ export class PoolConnections implements Connections {
   /** When the last connection was taken that then stayed silent. */
   #silentSince = -Infinity
   #seesConnects = false
+  /** Connections that were accepted, and have answered no statement yet. */
+  readonly #untried = new WeakSet<PgPoolClient>()
 
   constructor(pool: PgPool, use: PoolUse) {
     this.#pool = pool
@@ -100,6 +107,7 @@ export class PoolConnections implements Connections {
 
   readonly #onConnect = (client: PgPoolClient): void => {
     this.#seesConnects = true
+    this.#untried.add(client)
     this.#answeredAt.set(client, this.#use.environment.clock.monotonicMs())
   }
 
@@ -130,7 +138,7 @@ export class PoolConnections implements Connections {
         this.stopPreparing()
         return await this.connected(work, options)
       }
-      throw storeError(error, 'sent')
+      throw storeError(error, 'sent', this.#adviceFor(client, error))
     }
   }
 
@@ -155,8 +163,12 @@ export class PoolConnections implements Connections {
         return await this.transaction(work, options)
       }
       // Before the commit is sent, nothing has taken effect.
-      throw storeError(error, isCommitting ? 'sent' : 'unsent')
+      throw storeError(error, isCommitting ? 'sent' : 'unsent', this.#adviceFor(client, error))
     }
+  }
+
+  #adviceFor(client: PgPoolClient, error: unknown): string {
+    return error instanceof DeadlineError && this.#untried.has(client) ? untriedText : ''
   }
 
   get usesTransactions(): boolean {
@@ -276,6 +288,7 @@ export class PoolConnections implements Connections {
       client.release(error instanceof Error ? error : true)
       return
     }
+    this.#untried.delete(client)
     this.#answeredAt.set(client, this.#use.environment.clock.monotonicMs())
     client.release()
   }

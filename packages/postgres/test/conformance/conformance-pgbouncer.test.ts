@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import type { CreateSubject } from '@sluice/conformance'
 import { examine } from '@sluice/conformance/vitest'
 import { needs } from '@sluice/needs'
-import type pg from 'pg'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { postgresDriver } from '../../src/index.ts'
 import { type Pooler, pgbouncerPath, startPooler } from '../support/pgbouncer.ts'
@@ -79,6 +79,21 @@ describe.skipIf(!needs('pgbouncer', pgbouncerPath !== undefined))('behind pgboun
     expect(warnings).toHaveLength(1)
     await again?.()
     await driver.close()
+  })
+
+  test('a pooler in session mode that has no connection left is named', async () => {
+    const full = await startPooler(server, 'session', 1)
+    const holder = new pg.Client({ connectionString: full.url })
+    holder.on('error', () => {})
+    await holder.connect()
+    await holder.query('select 1')
+    const options = { connectionString: full.url, timeoutMs: 300, onWarning() {} }
+    await expect(postgresDriver(options).open({})).rejects.toMatchObject({
+      code: 'ERR_STORE',
+      message: expect.stringContaining('pooler in session mode'),
+    })
+    await holder.end()
+    await full.stop()
   })
 
   examine('the suite', () => create(), {

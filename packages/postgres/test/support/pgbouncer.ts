@@ -10,14 +10,18 @@ const places = ['/usr/sbin/pgbouncer', '/usr/local/bin/pgbouncer', '/opt/homebre
 /** Where pgbouncer is; Debian has a package of that name. */
 export const pgbouncerPath: string | undefined = places.find((place) => existsSync(place))
 
-/** A pooler in transaction mode in front of a server. */
+/** A pooler in front of a server. */
 export interface Pooler {
   readonly url: string
   stop(): Promise<void>
 }
 
-/** Starts pgbouncer in transaction mode. */
-export async function startPooler(server: TestServer): Promise<Pooler> {
+/** Starts pgbouncer. */
+export async function startPooler(
+  server: TestServer,
+  mode: 'transaction' | 'session' = 'transaction',
+  size = 4,
+): Promise<Pooler> {
   const port = await freePort()
   const folder = mkdtempSync(join(tmpdir(), 'sluice-pgbouncer-'))
   chmodSync(folder, 0o755)
@@ -34,8 +38,8 @@ listen_port = ${port}
 unix_socket_dir =
 auth_type = plain
 auth_file = ${users}
-pool_mode = transaction
-default_pool_size = 4
+pool_mode = ${mode}
+default_pool_size = ${size}
 max_client_conn = 100
 `,
   )
