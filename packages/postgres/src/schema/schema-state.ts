@@ -28,6 +28,8 @@ export class SchemaState {
   readonly isHollow: boolean
   /** Whether its sequences came without their values, so that tokens would start again from 1. */
   readonly isUnnumbered: boolean
+  /** Whether row level security applies to this role on the list of migrations. */
+  readonly #isHidden: boolean
   readonly #applied: readonly Applied[]
   readonly #functions: ReadonlySet<string>
   /** Those that name another schema, as all do after this one was renamed. */
@@ -38,6 +40,7 @@ export class SchemaState {
     this.exists = found !== undefined
     this.mayCreate = found?.mayCreate ?? false
     this.isHollow = found?.hasMigrations === true && applied.length === 0
+    this.#isHidden = found?.isHidden ?? false
     this.isUnnumbered = found?.isUnnumbered ?? false
     this.#applied = applied
     this.#functions = new Set(found?.functions)
@@ -124,6 +127,12 @@ export class SchemaState {
     const { version } = this
     const details = denied === undefined ? {} : { cause: denied }
     const why = denied === undefined ? '' : `; this role may not: ${(denied as Error).message}`
+    if (this.isHollow && this.#isHidden) {
+      return new SluiceError(
+        'ERR_STORE',
+        `row level security hides all rows of "migrations" in the schema ${name} from this role; disable it on all tables of the schema, or give the role BYPASSRLS`,
+      )
+    }
     if (this.isHollow) {
       return new SluiceError(
         'ERR_SCHEMA_OLDER',
@@ -152,6 +161,7 @@ export class SchemaState {
 }
 
 interface Found {
+  readonly isHidden: boolean
   readonly hasMigrations: boolean
   readonly mayCreate: boolean
   readonly isUnnumbered: boolean
@@ -166,6 +176,8 @@ interface Found {
 const findText = `select
     exists (select from pg_catalog.pg_class c join pg_catalog.pg_attribute a on a.attrelid = c.oid
       where c.relnamespace = n.oid and c.relname = 'migrations' and a.attname = 'breaking') as has_migrations,
+    exists (select from pg_catalog.pg_class c where c.relnamespace = n.oid and c.relname = 'migrations'
+      and pg_catalog.row_security_active(c.oid)) as is_hidden,
     pg_catalog.has_schema_privilege(n.oid, 'create') as may_create,
     coalesce((select case when pg_catalog.has_sequence_privilege(c.oid, 'usage, select')
         then pg_catalog.pg_sequence_last_value(c.oid) is null end
@@ -187,6 +199,7 @@ async function find(connection: Connection, schema: string): Promise<Found | und
   ])
   if (row === undefined) return undefined
   return {
+    isHidden: flag(row['is_hidden']),
     hasMigrations: flag(row['has_migrations']),
     mayCreate: flag(row['may_create']),
     isUnnumbered: flag(row['is_unnumbered']),

@@ -63,3 +63,24 @@ test('a role that may create, but owns nothing, is told that the owner has to mi
     message: expect.stringMatching(/was renamed.*owner.*has to run.*must be owner of function/),
   })
 })
+
+test('a schema is not called empty because row level security hides its migrations', async () => {
+  await sql(server.url, "create role hidden_from login password 'secret'")
+  const made = driverOn('hides')
+  await made.open({})
+  await made.close()
+  await sql(
+    server.url,
+    'grant usage on schema hides to hidden_from',
+    'grant select on all tables in schema hides to hidden_from',
+    'alter table hides.migrations enable row level security',
+  )
+  const url = new URL(server.url)
+  url.username = 'hidden_from'
+  const opening = expect(driverOn('hides', { connectionString: url.href }).open({})).rejects
+  await opening.toMatchObject({
+    code: 'ERR_STORE',
+    retryable: false,
+    message: expect.stringMatching(/row level security hides .*"migrations".*; disable it/),
+  })
+})

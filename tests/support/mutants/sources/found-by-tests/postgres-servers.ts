@@ -86,4 +86,18 @@ export const foundByTestsOfPostgresServers: readonly FoundByTest[] = [
       title: 'a pooler in session mode that has no connection left is named',
     },
   },
+  {
+    name: 'a schema of Postgres whose rows are hidden from a role is called empty',
+    edits: [
+      {
+        file: 'packages/postgres/src/schema/schema-state.ts',
+        find: 'this.isHollow && this.#isHidden',
+        replace: 'this.isHollow && !this.#isHidden',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/schema/roles.test.ts',
+      title: 'a schema is not called empty because row level security hides its migrations',
+    },
+  },
 ]
