@@ -1,12 +1,15 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs, styleText } from 'node:util'
+import type { Driver } from '@sluice/core'
 import * as fc from 'fast-check'
 import type { Case, CreateSubject } from './case.ts'
 import { allCases } from './cases/all.ts'
 import { byPromise, columns, type Report, tally } from './report.ts'
 import {
   type CaseResult,
+  createWithin,
+  endWithin,
   failureText,
   missingVerbs,
   type RunOptions,
@@ -170,10 +173,16 @@ async function examined(
     },
   }
   const create = await loaded(path, world.cwd)
-  const subject = await create()
-  const { driver } = subject
+  let driver: Driver
+  try {
+    const subject = await createWithin(create, options)
+    driver = subject.driver
+    await endWithin(async () => await subject.dispose?.(), options)
+  } catch (error) {
+    world.err(`${path} gives no subject: ${shownError(error)}\n`)
+    return exitCodes.failed
+  }
   const missing = missingVerbs(driver)
-  await subject.dispose?.()
   if (missing.length > 0) {
     world.err(`${driver.name ?? path} has no ${missing.join(', no ')}; these verbs are required\n`)
     return exitCodes.failed

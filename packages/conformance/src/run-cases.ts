@@ -34,7 +34,10 @@ export interface CaseResult {
 export interface RunOptions {
   /** Promises that the driver breaks on purpose, by id, each with the reason. */
   readonly except?: Readonly<Record<string, string>> | undefined
-  /** The timeout of one case, in milliseconds of real time. */
+  /**
+   * How long one case may take, in milliseconds of real time; creating its subject, and closing its
+   * drivers with the removal of its stores, may each take as long again, and 15 s in any case.
+   */
   readonly timeoutMs?: number | undefined
   /** How long a wake from another process may take, in milliseconds of real time. */
   readonly hintMs?: number | undefined
@@ -46,12 +49,22 @@ export interface RunOptions {
 
 const timeoutMsUsual = 10_000
 
-/** How long closing the drivers of a case and removing its stores may take, in the same. */
-const endMsMax = 15_000
+/** How long a store may always take to appear or to go, in milliseconds of real time. */
+const storeMsUsual = 15_000
 
 /** How long a case may take, in milliseconds of real time. */
-export function timeoutOf(chosen: Case, options: RunOptions): number {
+function timeoutOf(chosen: Case, options: RunOptions): number {
   return options.timeoutMs ?? chosen.timeoutMs ?? timeoutMsUsual
+}
+
+/** How long creating a subject may take, and how long closing and removing everything may. */
+function storeTimeoutOf({ timeoutMs = 0 }: RunOptions): number {
+  return Math.max(storeMsUsual, timeoutMs)
+}
+
+/** After how long, in milliseconds of real time, {@link runCase} has returned its result. */
+export function runCaseMsMax(chosen: Case, options: RunOptions): number {
+  return timeoutOf(chosen, options) + 2 * storeTimeoutOf(options)
 }
 
 /** The verbs that every driver has, in the order in which to implement them. */
@@ -75,12 +88,8 @@ export function missingVerbs(driver: Driver): string[] {
   return requiredVerbs.filter((verb) => typeof driver[verb] !== 'function')
 }
 
-async function withinTime(
-  what: string,
-  work: Awaitable<void> | undefined,
-  timeoutMs: number,
-): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
+async function withinTime<T>(what: string, work: Awaitable<T>, timeoutMs: number): Promise<T> {
+  return await new Promise<T>((resolve, reject) => {
     const timer = systemClock.startTimer(timeoutMs, () => {
       reject(new Error(`${what} did not end within ${timeoutMs} ms of real time`))
     })
@@ -91,6 +100,19 @@ async function withinTime(
   })
 }
 
+/** A new subject; fails if `create` takes too long. */
+export async function createWithin(create: CreateSubject, options: RunOptions): Promise<Subject> {
+  const created = (async () => await create())()
+  return await withinTime('creating the subject', created, storeTimeoutOf(options))
+}
+
+/** Closes and removes everything; fails if that takes too long. */
+export async function endWithin(end: () => Awaitable<void>, options: RunOptions): Promise<void> {
+  const ended = (async () => await end())()
+  const what = 'closing the drivers and removing the stores of the case'
+  await withinTime(what, ended, storeTimeoutOf(options))
+}
+
 async function play(
   chosen: Case,
   create: CreateSubject,
@@ -98,10 +120,11 @@ async function play(
   log: CallLog,
 ): Promise<Pick<CaseResult, 'verdict' | 'reason'>> {
   const { hintMs, chance, leaseMs } = options
-  const subject = await create()
+  const subject = await createWithin(create, options)
+  const dispose = async (): Promise<void> => await subject.dispose?.()
   const unasked = whyNotAsked(chosen, subject)
   if (unasked !== undefined) {
-    await subject.dispose?.()
+    await endWithin(dispose, options)
     return unasked
   }
   let scene: Scene | undefined
@@ -125,8 +148,7 @@ async function play(
     failure = { error }
   }
   try {
-    const end = scene === undefined ? subject.dispose?.() : scene.end()
-    await withinTime('closing the drivers and removing the stores of the case', end, endMsMax)
+    await endWithin(async () => await (scene?.end() ?? dispose()), options)
   } catch (error) {
     failure ??= { error }
   }

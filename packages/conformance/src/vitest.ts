@@ -1,10 +1,16 @@
 import { describe, test } from 'vitest'
 import type { Case, CreateSubject } from './case.ts'
 import { allCases } from './cases/all.ts'
-import { checkExceptions, failureText, type RunOptions, runCase, timeoutOf } from './run-cases.ts'
+import {
+  checkExceptions,
+  failureText,
+  type RunOptions,
+  runCase,
+  runCaseMsMax,
+} from './run-cases.ts'
 
-/** How long a subject may take to be created and disposed of, in milliseconds. */
-const teardownMs = 20_000
+/** How much later than a case vitest gives up, in milliseconds. */
+const marginMs = 5_000
 
 /**
  * Tests a driver: one vitest test for each case. `create` returns a driver that has not been opened,
@@ -19,8 +25,8 @@ export function examine(
   checkExceptions(options.except, cases)
   describe(name, () => {
     for (const chosen of cases) {
-      // The case has its own timeout; the runner's comes later, after closing and disposal.
-      const timeout = timeoutOf(chosen, options) + teardownMs
+      // The case has its own timeouts, which say what took too long; the runner's comes later.
+      const timeout = runCaseMsMax(chosen, options) + marginMs
       test(chosen.id, { timeout }, async (context) => {
         const result = await runCase(chosen, create, options)
         if (result.verdict === 'failed') {

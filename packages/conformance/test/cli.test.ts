@@ -98,6 +98,13 @@ test('missing required verbs are reported before any case runs', async () => {
   expect(err).toContain('unfinished has no add, no claim, no finish, no list')
 })
 
+test('a subject that cannot be created is reported with its error', async () => {
+  const { code, out, err } = await run('./unreachable.ts')
+  expect(code).toBe(exitCodes.failed)
+  expect(out).toBe('')
+  expect(err).toBe('./unreachable.ts gives no subject: the server is not there\n')
+})
+
 test('the cases can be listed', async () => {
   const { code, out } = await run('--list', '--only', 'subject')
   expect(code).toBe(exitCodes.ok)

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { Case, CreateSubject } from '../src/case.ts'
 import { modelSubject } from '../src/model/model-subject.ts'
-import { type CaseResult, runCases } from '../src/run-cases.ts'
+import { type CaseResult, type RunOptions, runCases } from '../src/run-cases.ts'
 
 const easy: Case = { id: 'a.b', title: 'nothing to keep', run: async () => {} }
 
@@ -21,17 +21,20 @@ async function withinAMinute(promise: Promise<unknown>): Promise<unknown> {
 }
 
 /** The results of two cases, while a minute passes at once. */
-async function runHanging(create: CreateSubject): Promise<CaseResult[]> {
+async function runHanging(
+  create: CreateSubject,
+  options: RunOptions = {},
+  chosen = easy,
+): Promise<CaseResult[]> {
   // real time: is put under control here.
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
   onTestFinished(() => {
     vi.useRealTimers()
   })
   const results: CaseResult[] = []
+  const cases = [chosen, { ...chosen, id: 'c.d' }]
   const all = async (): Promise<void> => {
-    for await (const result of runCases(create, { cases: [easy, { ...easy, id: 'c.d' }] })) {
-      results.push(result)
-    }
+    for await (const result of runCases(create, { ...options, cases })) results.push(result)
   }
   expect(await withinAMinute(all())).toBe(undefined)
   return results
@@ -48,6 +51,54 @@ test('a driver whose close never ends fails its cases, one after the other', asy
 test('so does a store whose removal never ends', async () => {
   const results = await runHanging(() => ({ ...modelSubject(), dispose: hang }))
   expect(results.map(({ verdict }) => verdict)).toEqual(['failed', 'failed'])
+})
+
+test('so does a store whose removal never ends after a case that was not asked', async () => {
+  const unasked: Case = { ...easy, needs: { cutPower: true } }
+  const create: CreateSubject = () => {
+    const { driver, clock } = modelSubject()
+    return { driver, clock, dispose: hang }
+  }
+  const results = await runHanging(create, {}, unasked)
+  expect(results.map(({ verdict }) => verdict)).toEqual(['failed', 'failed'])
+  expect(String(results[0]?.error)).toContain('removing the stores')
+})
+
+test('a subject that is never created fails its cases, one after the other', async () => {
+  const results = await runHanging(() => new Promise(() => undefined))
+  expect(results.map(({ verdict }) => verdict)).toEqual(['failed', 'failed'])
+  expect(String(results[0]?.error)).toContain('creating the subject')
+})
+
+test('cases that may take longer may take longer to create and remove their stores', async () => {
+  // real time: under the control of `runHanging`, in whose minute two cases fit.
+  const slowly = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 16_000))
+  const slowToRemove: CreateSubject = () => ({ ...modelSubject(), dispose: slowly })
+  const slowToCreate: CreateSubject = async () => {
+    await slowly()
+    return modelSubject()
+  }
+  for (const create of [slowToRemove, slowToCreate]) {
+    const results = await runHanging(create, { timeoutMs: 60_000 })
+    expect(results.map(({ verdict }) => verdict)).toEqual(['passed', 'passed'])
+  }
+})
+
+test('a driver that cannot be closed does not keep the store from being removed', async () => {
+  const removed: string[] = []
+  const failing = (): never => {
+    throw new Error('it cannot be closed')
+  }
+  const create: CreateSubject = () => ({
+    ...modelSubject({ alter: () => ({ close: failing }) }),
+    dispose: () => void removed.push('the store'),
+  })
+  const results = await runHanging(create)
+  expect(results.map(({ error }) => String(error))).toEqual([
+    'Error: it cannot be closed',
+    'Error: it cannot be closed',
+  ])
+  expect(removed).toEqual(['the store', 'the store'])
 })
 
 test('a driver that closes at once passes', async () => {

@@ -92,12 +92,16 @@ export class Scene {
     return new Scene(context, driver, queue, holder)
   }
 
-  /** Closes every driver of the case and removes its stores. */
+  /** Closes every driver of the case and removes its stores, also after one of these has failed. */
   async end(): Promise<void> {
     const { opened, disposals } = this.#context
-    for (const driver of opened) await driver.close()
+    const errors: unknown[] = []
+    const closings = [...opened].map((driver) => async () => await driver.close())
+    for (const end of [...closings, ...disposals]) {
+      await end().catch((error: unknown) => errors.push(error))
+    }
     opened.clear()
-    for (const dispose of disposals) await dispose()
+    if (errors.length > 0) throw errors[0]
   }
 
   /** The log of all calls. */

@@ -7,13 +7,41 @@ export const foundByTestsOfCoreAndMemory: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/conformance/src/run-cases.ts',
-        find: "await withinTime('closing the drivers and removing the stores of the case', end, endMsMax)",
-        replace: 'await end',
+        find: 'await withinTime(what, ended, storeTimeoutOf(options))',
+        replace: 'await ended',
       },
     ],
     finder: {
       file: 'packages/conformance/test/run-cases.test.ts',
       title: 'a driver whose close never ends fails its cases, one after the other',
+    },
+  },
+  {
+    name: 'creating the subject of a case of the conformance suite has no time limit',
+    edits: [
+      {
+        file: 'packages/conformance/src/run-cases.ts',
+        find: "await withinTime('creating the subject', created, storeTimeoutOf(options))",
+        replace: 'await created',
+      },
+    ],
+    finder: {
+      file: 'packages/conformance/test/run-cases.test.ts',
+      title: 'a subject that is never created fails its cases, one after the other',
+    },
+  },
+  {
+    name: 'the end of a case of the conformance suite stops at the first driver that cannot be closed',
+    edits: [
+      {
+        file: 'packages/conformance/src/scene/scene.ts',
+        find: 'await end().catch((error: unknown) => errors.push(error))',
+        replace: 'await end()',
+      },
+    ],
+    finder: {
+      file: 'packages/conformance/test/run-cases.test.ts',
+      title: 'a driver that cannot be closed does not keep the store from being removed',
     },
   },
   {
