@@ -32,9 +32,7 @@ export function countKeys(queue: MemoryQueue, cap: number, now: EpochMs): Counts
   }
   const waiting = upToCap(queue.delayedCount)
   let backoff = 0
-  for (const row of delayed.someRows(waiting)) {
-    if (states.read(row).why === 'backoff') backoff += 1
-  }
+  for (const row of delayed.someRows(waiting)) if (states.read(row).why === 'backoff') backoff += 1
   const held = upToCap(queue.heldCount)
   let dirty = 0
   // A held key with a pending run has an object.
@@ -65,8 +63,9 @@ export function countKeys(queue: MemoryQueue, cap: number, now: EpochMs): Counts
 export function listKeys(queue: MemoryQueue, request: ListRequest, now: EpochMs): ListReply {
   const { keys, state, prefix = '', cursor: after, limit } = request
   if (keys !== undefined) {
-    const rows = keys.map((key) => queue.find(key)).filter((row) => row !== noRow)
-    return { now, rows: rows.map((row) => keyRow(queue, row, now)) }
+    const named = keys.filter((key) => key.startsWith(prefix)).map((key) => queue.find(key))
+    const found = named.filter((row) => row !== noRow).map((row) => keyRow(queue, row, now))
+    return { now, rows: found.filter((row) => (state ?? row.state) === row.state) }
   }
   const { states, table } = queue
   const page: { readonly key: string; readonly row: number }[] = []
