@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- Gives back keys whose leases have expired.
 --
--- Arguments: dedupe, the plans, jitter, maxCrashes, the error to store or '', the number of leases, then for each its key and
+-- Arguments: dedupe, the plans, jitter, maxCrashes, "=" and the error to store or '', the number of leases, then for each its key and
 -- token. Reply: for each lease 0 (expired), 1 (parked) or 2 (lost).
 -- @include begin
 -- @include rows
@@ -53,7 +53,7 @@ for index, state in ipairs(readKeys(names)) do
   else
     local delayMs = plan and planDelay(plan, state.failures, {}, jitter) or 0
     replies[index] = expire(state, delayMs, seq + index)
-    if message ~= '' then state.error = message end
+    if message ~= '' then state.error = string.sub(message, 2) end
     store(names[index], state)
   end
 end

@@ -104,7 +104,7 @@ for index, state in ipairs(readKeys(names)) do
       end
     end
     if isReplay and not isNew and isLater then state.item = row.item ~= '' and row.item end
-    if row.error ~= '' and not state.hasError then state.error = row.error end
+    if row.error ~= '' and not state.hasError then state.error = string.sub(row.error, 2) end
     if not isGone(state) then greatestSeq = math.max(greatestSeq, state.seq) end
     store(names[index], state)
     replies[index] = outcome

@@ -1302,7 +1302,7 @@ replies[index] = 2
 else
 local delayMs = plan and planDelay(plan, state.failures, {}, jitter) or 0
 replies[index] = expire(state, delayMs, seq + index)
-if message ~= '' then state.error = message end
+if message ~= '' then state.error = string.sub(message, 2) end
 store(names[index], state)
 end
 end
@@ -1526,7 +1526,7 @@ if before[member] ~= state[member] then outcome = 1 end
 end
 end
 if isReplay and not isNew and isLater then state.item = row.item ~= '' and row.item end
-if row.error ~= '' and not state.hasError then state.error = row.error end
+if row.error ~= '' and not state.hasError then state.error = string.sub(row.error, 2) end
 if not isGone(state) then greatestSeq = math.max(greatestSeq, state.seq) end
 store(names[index], state)
 replies[index] = outcome

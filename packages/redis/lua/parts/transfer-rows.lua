@@ -1,4 +1,4 @@
--- Rows as they move between stores, each four arguments: key, item or '', error or '', and
+-- Rows as they move between stores, each four arguments: key, item or '', "=" and the error or '', and
 -- "dueAt why laterAt laterWhy readyAt seq priority askedAt failures crashes failedAt parked", then for an
 -- add that is replayed the last number that was drawn when it was acknowledged, and the id of the primary that
 -- drew it, otherwise "- -", and the trace contexts.

@@ -9,14 +9,14 @@ export async function expire(
   store: Store,
   queue: string,
   leases: readonly Lease[],
-  { plan, jitter = 0, dedupe, maxCrashes, error = '' }: ExpireOptions,
+  { plan, jitter = 0, dedupe, maxCrashes, error }: ExpireOptions,
 ): Promise<readonly ExpireOutcome[]> {
   const reply = await store.run('expire', queue, [
     dedupe,
     ...(plan === undefined ? ['0'] : ['1', JSON.stringify(plan)]),
     String(jitter),
     String(maxCrashes),
-    error,
+    error === undefined ? '' : `=${error}`,
     String(leases.length),
     ...leases.flatMap(({ key, token }) => [key, String(token)]),
   ])

@@ -35,7 +35,7 @@ function rowArgs(row: TransferRow, lastSeq?: number, by?: string): string[] {
   return [
     row.key,
     row.item ?? '',
-    row.lastError ?? '',
+    row.lastError === undefined ? '' : `=${row.lastError}`,
     [...cells, lastSeq ?? '-', by || '-', row.trace ?? ''].join(' '),
   ]
 }
