@@ -3,6 +3,7 @@ import { concurrentCases } from './concurrent/concurrent.ts'
 import { processCases } from './concurrent/processes.ts'
 import { addCases } from './keys/add.ts'
 import { batchCases } from './keys/batch.ts'
+import { errorCases } from './keys/errors.ts'
 import { finishCases } from './keys/finish.ts'
 import { itemCases } from './keys/items.ts'
 import { latestCases } from './keys/latest.ts'
@@ -29,12 +30,14 @@ import { clockCases } from './store/clock.ts'
 import { countsAndListCases } from './store/counts-and-list.ts'
 import { historyCasesOfQueues } from './store/history.ts'
 import { lifecycleCases } from './store/lifecycle.ts'
+import { pagingCases } from './store/paging.ts'
 import { powerCases } from './store/power.ts'
 import { queueCases } from './store/queues.ts'
 import { tickCases } from './store/tick.ts'
 import { transactCases } from './store/transact.ts'
 import { transferCases } from './store/transfer.ts'
 import { transferTokenCases } from './store/transfer-tokens.ts'
+import { wakingCases } from './store/waking.ts'
 import { subjectCases } from './subject.ts'
 
 /** Every case of the contract half, the easiest promises first. */
@@ -52,6 +55,7 @@ export const allCases: readonly Case[] = [
   ...leaseCases,
   ...fenceCases,
   ...retryCases,
+  ...errorCases,
   ...tableCases,
   ...crashCases,
   ...planCases,
@@ -59,10 +63,12 @@ export const allCases: readonly Case[] = [
   ...operateCases,
   ...queueCases,
   ...countsAndListCases,
+  ...pagingCases,
   ...tickCases,
   ...historyCasesOfQueues,
   ...clockCases,
   ...lifecycleCases,
+  ...wakingCases,
   ...transactCases,
   ...transferCases,
   ...transferTokenCases,

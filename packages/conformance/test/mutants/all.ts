@@ -1,3 +1,4 @@
+import { boundaryMutants } from './boundary-mutants.ts'
 import { concurrentMutants } from './concurrent/concurrent-mutants.ts'
 import { processMutants } from './concurrent/process-mutants.ts'
 import { raceMutants } from './concurrent/race-mutants.ts'
@@ -43,6 +44,7 @@ export const allMutants: readonly Mutant[] = [
   ...transferMutants,
   ...sizeMutants,
   ...namesMutants,
+  ...boundaryMutants,
   ...concurrentMutants,
   ...processMutants,
   ...raceMutants,

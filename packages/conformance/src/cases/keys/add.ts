@@ -160,4 +160,45 @@ export const addCases: readonly Case[] = [
       assert.equal((await s.add('c', { maxPending: 3 })).outcome, 'added')
     },
   },
+  {
+    id: 'add.max-pending.full.failures',
+    title: 'an add that maxPending rejects leaves the failures and the item of its key as they are',
+    async run(s) {
+      await s.add('a', { failed: true, item: '1' })
+      await s.cancel('a')
+      await s.add('b')
+      const before = await s.row('a')
+      const { outcome, dueAt, failures } = await s.add('a', {
+        failed: true,
+        item: '2',
+        maxPending: 1,
+      })
+      assert.deepEqual([outcome, dueAt, failures], ['full', Infinity, 1])
+      const { failures: after, item } = await s.row('a')
+      assert.deepEqual([after, item], [1, before.item])
+    },
+  },
+  {
+    id: 'add.max-pending.counted',
+    title:
+      'parked and dirty keys count towards maxPending, and neither keys without a run nor other queues',
+    async run(s) {
+      await s.on('other').addAll(['a', 'b', 'c'])
+      await s.add('parked')
+      await s.parkHeld(await s.claimOne('parked'))
+      await s.addAll(['dirty', 'held'])
+      await s.claim({ limit: 2 })
+      await s.add('dirty')
+      const full = await s.addAll(['new', 'held'], { maxPending: 2 })
+      assert.deepEqual(
+        full.map(({ outcome }) => outcome),
+        ['full', 'full'],
+      )
+      const last = await s.addAll(['parked', 'dirty', 'new', 'held'], { maxPending: 3 })
+      assert.deepEqual(
+        last.map(({ outcome }) => outcome),
+        ['parked', 'unchanged', 'added', 'full'],
+      )
+    },
+  },
 ]

@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict'
+import { transferRow } from '@sluice/core/driver'
 import type { Case } from '../../case.ts'
+import { transferVerbs } from '../../scene/transfer-verbs.ts'
 
 const thousand = Array.from({ length: 1_000 }, (_, i) => `k${(i * 377) % 1_000}`)
+
+/** Freezes a value with everything in it, so that a change throws. */
+function frozen<T extends object>(value: T): T {
+  for (const each of Object.values(value) as unknown[]) {
+    if (typeof each === 'object' && each !== null) frozen(each)
+  }
+  return Object.freeze(value)
+}
 
 /** Batches: answers are in the order of the arguments, and each key is handled separately. */
 export const batchCases: readonly Case[] = [
@@ -131,6 +141,73 @@ export const batchCases: readonly Case[] = [
       await s.cancel('a')
       assert.equal(await s.state('a'), 'idle')
       assert.equal((await s.add('a')).failures, 1)
+    },
+  },
+  {
+    id: 'batch.answers.verbs',
+    title: 'the answers of every verb are in the order of its arguments',
+    needs: { operate: true, transfer: true },
+    async run(s) {
+      await s.addAll(['c', 'a'])
+      const { claims } = await s.claim({ limit: 2, leaseMs: 1_000 })
+      const tokenOf = (key: string): number => claims.find((each) => each.key === key)?.token ?? 1
+      const leases = ['c', 'a', 'b'].map((key) => ({ key, token: tokenOf(key) }))
+      const renewed = await s.driver.renew(s.queue, leases, 1_000)
+      assert.deepEqual(
+        renewed.map(({ outcome }) => outcome),
+        ['renewed', 'renewed', 'lost'],
+      )
+      await s.step(1_000)
+      assert.deepEqual(await s.expireAll(leases), ['expired', 'expired', 'lost'])
+      const { operate, queue } = s
+      const three = ['c', 'a', 'b']
+      const changed = ['changed', 'changed', 'missing']
+      assert.deepEqual(await operate.park(queue, three), changed)
+      assert.deepEqual(await operate.unpark(queue, three, { forget: false }), changed)
+      await s.addAfter('0', 1_000)
+      assert.deepEqual(await operate.runNow(queue, ['c', 'b', '0']), [
+        'unchanged',
+        'missing',
+        'changed',
+      ])
+      const transfer = transferVerbs(s)
+      const [first, , last] = (await s.list()).rows.map(transferRow)
+      assert.ok(first && last)
+      const fresh = { ...last, key: 'b' }
+      assert.deepEqual(await transfer.importRows(queue, [last, first, fresh]), [
+        'unchanged',
+        'unchanged',
+        'imported',
+      ])
+      const unknown = { ...last, key: 'd' }
+      assert.deepEqual(await transfer.dropRows(queue, [last, unknown, { ...first, crashes: 7 }]), [
+        'dropped',
+        'missing',
+        'changed',
+      ])
+      assert.deepEqual(await operate.remove(queue, ['b', 'a', 'd']), changed)
+    },
+  },
+  {
+    id: 'batch.arguments.kept',
+    title: 'no verb changes its arguments',
+    async run(s) {
+      const { driver, queue } = s
+      const options = frozen(s.options({ maxPending: 9 }))
+      const plan = { kind: 'exponential', baseMs: 1, maxMs: 2 } as const
+      const asks = ['c', 'a', 'b'].map((key) => s.ask(key, { plan, item: '1' }))
+      await driver.add(queue, frozen(asks), options)
+      await s.step(2)
+      const { claims } = await s.claim({ limit: 3, leaseMs: 100 })
+      const leases = frozen(claims.map(({ key, token }) => ({ key, token })).reverse())
+      await driver.renew(queue, leases, 100)
+      await s.step(100)
+      await driver.expire(queue, leases, frozen({ dedupe: 'client-go', maxCrashes: 9 }))
+      const finishes = leases.map((lease) => ({ as: 'retry', ...lease, delayMs: 0, plan }) as const)
+      await driver.finish(queue, frozen(finishes), options)
+      await driver.forget(queue, frozen(['c', 'a', 'b']))
+      await driver.cancel(queue, frozen(['c', 'a', 'b']))
+      await driver.list(queue, frozen({ limit: 3, keys: ['c', 'a', 'b'] }))
     },
   },
 ]

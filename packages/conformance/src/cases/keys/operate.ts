@@ -207,4 +207,55 @@ export const operateCases: readonly Case[] = [
       assert.deepEqual(await s.on('other').claimKeys(), ['theirs'])
     },
   },
+  {
+    id: 'pause.lease-ends',
+    title: 'the expired leases of a paused queue are reported and ended, and its old counts swept',
+    needs: { operate: true },
+    async run(s) {
+      await s.add('idle', { failed: true })
+      await s.cancel('idle')
+      await s.add('a')
+      const { key, token } = await s.claimOne('a', { leaseMs: 100 })
+      await s.operate.pause(s.queue)
+      await s.step(1_000)
+      assert.deepEqual((await s.claim()).leaseEnds, [{ key, token }])
+      const { leaseEnds, swept } = await s.tick({ failuresExpireMs: 1_000 })
+      assert.deepEqual([leaseEnds, swept], [[{ key, token }], 1])
+      assert.equal(await s.expire({ key, token }), 'expired')
+      await s.claimNone()
+    },
+  },
+  {
+    id: 'pause.answers',
+    title: 'pause and resume report whether they changed the queue, and parked keys stay parked',
+    needs: { operate: true },
+    async run(s) {
+      await s.add('a')
+      await s.operate.park(s.queue, ['a'])
+      assert.equal(await s.operate.pause(s.queue), 'changed')
+      assert.equal(await s.operate.pause(s.queue), 'unchanged')
+      assert.equal(await s.operate.resume(s.queue), 'changed')
+      assert.equal(await s.operate.resume(s.queue), 'unchanged')
+      await s.claimNone()
+    },
+  },
+  {
+    id: 'purge.queue.kept',
+    title: 'a purge removes keys only: the pause, the workers and the buckets stay',
+    needs: { operate: true, workers: true, buckets: true },
+    async run(s) {
+      const worker = { holder: 'w', host: 'h', pid: 1, concurrency: 1, settings: {} }
+      await s.tick({ holder: 'w', worker })
+      await s.add('a', { plan: { kind: 'bucket', name: 'queue:q', perSecond: 1, burst: 2 } })
+      await s.operate.pause(s.queue)
+      assert.equal(await s.operate.purge(s.queue), 1)
+      assert.equal((await s.counts()).paused, true)
+      assert.equal((await s.driver.workers?.(s.queue, 1_000))?.length, 1)
+      const buckets = (await s.driver.buckets?.()) ?? []
+      assert.deepEqual(
+        buckets.map(({ tokens }) => tokens),
+        [1],
+      )
+    },
+  },
 ]

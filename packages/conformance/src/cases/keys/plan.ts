@@ -315,4 +315,20 @@ export const planCases: readonly Case[] = [
       ])
     },
   },
+  {
+    id: 'plan.jitter.failed',
+    title: 'a retry and the end of a lease use the random part that the caller drew, too',
+    async run(s) {
+      const of = { kind: 'exponential', baseMs: 100, maxMs: 1_000 } as const
+      const plan: LimiterPlan = { kind: 'jittered', of, factor: 1 }
+      await s.add('a')
+      const reply = await s.retry(await s.claimOne('a'), 0, { plan, jitter: 0.5 })
+      assert.equal(reply.dueAt, s.now() + 150)
+      await s.step(150)
+      const claim = await s.claimOne('a', { leaseMs: 100 })
+      await s.step(100)
+      await s.expire(claim, { plan, jitter: 0.25 })
+      assert.equal((await s.row('a')).dueAt, s.now() + 250)
+    },
+  },
 ]

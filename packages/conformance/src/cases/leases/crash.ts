@@ -207,4 +207,16 @@ export const crashCases: readonly Case[] = [
       assert.deepEqual(seen, ['a', 'b', 'c'])
     },
   },
+  {
+    id: 'crash.renew.kept',
+    title: 'a renewal does not reset crashes',
+    async run(s) {
+      await s.add('a')
+      const first = await s.claimOne('a', { leaseMs: 100 })
+      await s.step(100)
+      await s.expire(first)
+      await s.renew(await s.claimOne('a'))
+      assert.equal((await s.row('a')).crashes, 1)
+    },
+  },
 ]

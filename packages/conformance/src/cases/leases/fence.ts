@@ -213,4 +213,27 @@ export const fenceCases: readonly Case[] = [
       assert.equal((await s.done(claim)).outcome, 'lost')
     },
   },
+  {
+    id: 'fence.rises.purge',
+    title: 'tokens keep rising after the last key was purged, removed or swept',
+    needs: { operate: true },
+    async run(s) {
+      let last = 0
+      const take = async (): Promise<void> => {
+        await s.add('a', { failed: true })
+        const claim = await s.claimOne('a')
+        assert.ok(claim.token > last, 'the token is greater')
+        last = claim.token
+        await s.done(claim)
+      }
+      await take()
+      await s.operate.purge(s.queue)
+      await take()
+      await s.operate.remove(s.queue, ['a'])
+      await take()
+      await s.step(1_000)
+      await s.tick({ failuresExpireMs: 1_000 })
+      await take()
+    },
+  },
 ]

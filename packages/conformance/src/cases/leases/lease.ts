@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { leaseMsMax } from '@sluice/core'
 import type { Case } from '../../case.ts'
 
 /** How long a key is held, and what happens when its lease expires. */
@@ -334,6 +335,21 @@ export const leaseCases: readonly Case[] = [
         'expired',
       ])
       assert.deepEqual(await s.states(), { ready: 2, processing: 1 })
+    },
+  },
+  {
+    id: 'lease.longest',
+    title: 'a lease of a day lasts a day, and one that was renewed without an end has none',
+    async run(s) {
+      await s.addAll(['day', 'none'])
+      const day = await s.claimOne(undefined, { leaseMs: leaseMsMax })
+      const none = await s.claimOne(undefined, { leaseMs: 1_000 })
+      assert.equal((await s.renew(none, Infinity)).leaseUntil, Infinity)
+      assert.equal((await s.renew(none, 1_000)).leaseUntil, Infinity)
+      await s.step(leaseMsMax - 1)
+      assert.deepEqual((await s.tick()).leaseEnds, [])
+      await s.step(1)
+      assert.deepEqual((await s.tick()).leaseEnds, [{ key: day.key, token: day.token }])
     },
   },
 ]

@@ -255,4 +255,18 @@ export const delayCases: readonly Case[] = [
       assert.deepEqual(await s.claimKeys(), ['late'])
     },
   },
+  {
+    id: 'delay.due-by.waited',
+    title: 'a claim with dueBy takes a key that was due by then, even if it was held until later',
+    async run(s) {
+      await s.add('a')
+      const claim = await s.claimOne('a')
+      await s.add('a')
+      const dueBy = s.now()
+      await s.step(10)
+      await s.done(claim)
+      await s.claimNone({ dueBy: dueBy - 1 })
+      await s.claimOne('a', { dueBy })
+    },
+  },
 ]

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import type { Case } from '../../case.ts'
 
+const needs = { order: 'per-producer' } as const
+
 /** The order of claims, with one producer that awaits its calls: this holds for every driver. */
 export const orderCases: readonly Case[] = [
   {
     id: 'order.arrival',
     title: 'keys come out in the order in which they were added',
-    needs: { order: 'per-producer' },
+    needs,
     async run(s) {
       for (const key of ['c', 'a', 'b', 'd']) await s.add(key)
       assert.deepEqual(await s.claimKeys({ limit: 1 }), ['c', 'a', 'b', 'd'])
@@ -15,7 +17,7 @@ export const orderCases: readonly Case[] = [
   {
     id: 'order.batch',
     title: 'keys of one batch come out in the order of the batch',
-    needs: { order: 'per-producer' },
+    needs,
     async run(s) {
       const keys = Array.from({ length: 40 }, (_, i) => `k${(i * 17) % 40}`)
       await s.addAll(keys)
@@ -25,7 +27,7 @@ export const orderCases: readonly Case[] = [
   {
     id: 'order.batch.next',
     title: 'a later batch comes after an earlier one',
-    needs: { order: 'per-producer' },
+    needs,
     async run(s) {
       await s.addAll(['z', 'y'])
       await s.addAll(['b', 'y', 'a'])
@@ -35,7 +37,7 @@ export const orderCases: readonly Case[] = [
   {
     id: 'order.claim.first',
     title: 'a claim takes the keys that have waited longest',
-    needs: { order: 'per-producer' },
+    needs,
     async run(s) {
       await s.addAll(['a', 'b', 'c'])
       await s.claimOne('a')
@@ -51,7 +53,7 @@ export const orderCases: readonly Case[] = [
   {
     id: 'order.waiting.keeps-position',
     title: 'a waiting key that is added again keeps its position',
-    needs: { order: 'per-producer' },
+    needs,
     async run(s) {
       await s.addAll(['a', 'b'])
       await s.step(10)
@@ -63,7 +65,7 @@ export const orderCases: readonly Case[] = [
   {
     id: 'order.dirty.tail',
     title: 'a key that was added while held goes to the tail when it is done',
-    needs: { order: 'per-producer' },
+    needs,
     async run(s) {
       await s.add('a')
       const claim = await s.claimOne('a')
@@ -80,7 +82,7 @@ export const orderCases: readonly Case[] = [
   {
     id: 'order.due-while-held.tail',
     title: 'a delayed key that falls due while it is held goes to the tail when it is done',
-    needs: { order: 'per-producer' },
+    needs,
     async run(s) {
       await s.add('a')
       const claim = await s.claimOne('a')
@@ -96,7 +98,7 @@ export const orderCases: readonly Case[] = [
     id: 'order.done.batch',
     title:
       'keys that were added while held are queued in the order of the batch that finishes them',
-    needs: { order: 'per-producer' },
+    needs,
     async run(s) {
       await s.addAll(['a', 'b', 'c'])
       const { claims } = await s.claim({ limit: 3 })
@@ -111,7 +113,7 @@ export const orderCases: readonly Case[] = [
   {
     id: 'order.retry.tail',
     title: 'a key that is retried at once goes to the tail',
-    needs: { order: 'per-producer' },
+    needs,
     async run(s) {
       await s.addAll(['a', 'b'])
       await s.retry(await s.claimOne('a'), 0)
@@ -121,7 +123,7 @@ export const orderCases: readonly Case[] = [
   {
     id: 'order.release.old-position',
     title: 'a released key goes back to its old position',
-    needs: { order: 'per-producer' },
+    needs,
     async run(s) {
       await s.addAll(['a', 'b'])
       await s.step(10)
@@ -137,7 +139,7 @@ export const orderCases: readonly Case[] = [
   {
     id: 'order.release.batch',
     title: 'keys that are released together keep their order, whatever the order of the batch',
-    needs: { order: 'per-producer' },
+    needs,
     async run(s) {
       await s.addAll(['c', 'a', 'b'])
       const { claims } = await s.claim({ limit: 2 })
@@ -150,7 +152,7 @@ export const orderCases: readonly Case[] = [
   {
     id: 'order.lease-end.tail',
     title: 'a key whose lease expired comes after the keys that waited in the meantime',
-    needs: { order: 'per-producer' },
+    needs,
     async run(s) {
       await s.addAll(['a', 'b'])
       const claim = await s.claimOne('a', { leaseMs: 1_000 })
@@ -164,7 +166,7 @@ export const orderCases: readonly Case[] = [
   {
     id: 'order.due',
     title: 'delayed keys come out in the order in which they fall due',
-    needs: { order: 'per-producer' },
+    needs,
     async run(s) {
       await s.addAll([
         s.ask('c', { delayMs: 30 }),
@@ -178,7 +180,7 @@ export const orderCases: readonly Case[] = [
   {
     id: 'order.due.equal',
     title: 'keys that are due at the same instant keep the order in which they were added',
-    needs: { order: 'per-producer' },
+    needs,
     async run(s) {
       await s.addAfter('b', 20)
       await s.step(5)
@@ -191,7 +193,7 @@ export const orderCases: readonly Case[] = [
   {
     id: 'order.due.among-ready',
     title: 'a key that fell due is ordered among the others by the instant at which it was due',
-    needs: { order: 'per-producer' },
+    needs,
     async run(s) {
       await s.addAfter('b', 50)
       await s.add('a')
@@ -203,7 +205,7 @@ export const orderCases: readonly Case[] = [
   {
     id: 'order.moved.tail',
     title: 'a delayed key that is added without a delay goes to the tail',
-    needs: { order: 'per-producer' },
+    needs,
     async run(s) {
       await s.addAfter('a', 100)
       await s.step(10)
@@ -231,7 +233,7 @@ export const orderCases: readonly Case[] = [
   {
     id: 'order.no-starvation',
     title: 'a key that is added again in every run does not hold up the others',
-    needs: { order: 'per-producer' },
+    needs,
     async run(s) {
       await s.addAll(['busy', 'a', 'b'])
       const seen: string[] = []
@@ -256,6 +258,64 @@ export const orderCases: readonly Case[] = [
         await s.claimKeys({ limit: 3 }),
         Array.from({ length: 10 }, (_, i) => `k${(i * 7) % 10}`),
       )
+    },
+  },
+  {
+    id: 'order.lease-end.batch',
+    title: 'keys whose leases are ended together come out in the order of the batch',
+    needs,
+    async run(s) {
+      await s.addAll(['a', 'b', 'c'])
+      const { claims } = await s.claim({ limit: 3, leaseMs: 100 })
+      await s.step(100)
+      const leases = ['c', 'a', 'b'].map((key) => ({
+        key,
+        token: claims.find((each) => each.key === key)?.token ?? 0,
+      }))
+      await s.expireAll(leases)
+      assert.deepEqual(await s.claimKeys({ limit: 1 }), ['c', 'a', 'b'])
+    },
+  },
+  {
+    id: 'order.operate.batch',
+    title: 'keys that are unparked or run now together come out in the order of the batch',
+    needs: { ...needs, operate: true },
+    async run(s) {
+      const keys = ['a', 'b', 'c']
+      await s.addAll(keys)
+      await s.operate.park(s.queue, keys)
+      await s.operate.unpark(s.queue, ['c', 'a', 'b'], { forget: false })
+      assert.deepEqual(await s.claimKeys(), ['c', 'a', 'b'])
+      const later = ['d', 'e', 'f']
+      await s.addAll(later.map((key) => s.ask(key, { delayMs: 1_000 })))
+      await s.operate.runNow(s.queue, ['f', 'd', 'e'])
+      assert.deepEqual(await s.claimKeys(), ['f', 'd', 'e'])
+    },
+  },
+  {
+    id: 'order.due.equal.reasons',
+    title: 'keys that are ready at the same instant keep their order, whatever made them ready',
+    needs,
+    async run(s) {
+      await s.add('failed')
+      const claim = await s.claimOne('failed')
+      await s.addAfter('first', 100)
+      await s.retry(claim, 100)
+      await s.addAfter('third', 100)
+      await s.step(100)
+      await s.add('last')
+      assert.deepEqual(await s.claimKeys(), ['first', 'failed', 'third', 'last'])
+    },
+  },
+  {
+    id: 'order.due.fraction',
+    title: 'delayed keys are ordered by parts of a millisecond, too',
+    needs,
+    async run(s) {
+      await s.addAfter('late', 1.75)
+      await s.addAfter('early', 1.25)
+      await s.step(2)
+      assert.deepEqual(await s.claimKeys(), ['early', 'late'])
     },
   },
 ]

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { priorityMax, priorityMin } from '@sluice/core'
 import type { Case } from '../../case.ts'
 
 /** The effect of a priority, and how long it lasts. */
@@ -187,6 +188,32 @@ export const priorityCases: readonly Case[] = [
       await s.expire(claim)
       await s.add('b', { priority: 5 })
       assert.equal((await s.claimOne('a')).priority, 9)
+    },
+  },
+  {
+    id: 'priority.limits',
+    title: 'priorities are told apart up to the lowest and the highest, however they are given',
+    needs: { order: 'per-producer' },
+    async run(s) {
+      const rising = [priorityMin, priorityMin + 1, -129, -128, -1, 1, 127, 128]
+      const all = [...rising, priorityMax - 1, priorityMax]
+      const falling = [...all].reverse()
+      for (const priority of all) await s.add(`of ${priority}`, { priority })
+      const { claims } = await s.claim({ limit: 100 })
+      assert.deepEqual(
+        claims.map(({ priority }) => priority),
+        falling,
+      )
+      for (const { key, token, priority } of claims) {
+        const next = { delayMs: 0, priority }
+        if (priority > 0) await s.retry({ key, token }, 0, { priority: -priority })
+        else await s.finish({ as: 'done', key, token, forget: false, again: next })
+      }
+      const again = all.map((priority) => -Math.abs(priority)).sort((a, b) => b - a)
+      assert.deepEqual(
+        (await s.claim({ limit: 100 })).claims.map(({ priority }) => priority),
+        again,
+      )
     },
   },
 ]

@@ -296,4 +296,35 @@ export const lifecycleCases: readonly Case[] = [
       assert.deepEqual(await s.driver.adopt?.(s.queue, 'lost'), claims)
     },
   },
+  {
+    id: 'restart.held.release',
+    title: 'after a restart a holder is listed, and what it releases goes back to its old position',
+    needs: { durable: true, order: 'per-producer' },
+    async run(s) {
+      const start = s.now()
+      await s.add('a', { priority: 3 })
+      await s.step(5)
+      const claim = await s.as('holder of a').claimOne('a')
+      const after = await s.restart()
+      await after.step(5)
+      assert.equal((await after.row('a')).holder, 'holder of a')
+      await after.release(claim)
+      const { priority, askedAt, readyAt } = await after.claimOne('a')
+      assert.deepEqual([priority, askedAt, readyAt], [3, start, start])
+    },
+  },
+  {
+    id: 'restart.lease.none',
+    title: 'a key that was claimed without a lease stays held over a restart',
+    needs: { durable: true },
+    async run(s) {
+      await s.add('a')
+      const claim = await s.claimOne('a', { leaseMs: Infinity })
+      const after = await s.restart()
+      await after.step(1_000_000)
+      const { leaseEnds, nextAt } = await after.tick()
+      assert.deepEqual([leaseEnds, nextAt], [[], Infinity])
+      assert.equal((await after.done(claim)).outcome, 'idle')
+    },
+  },
 ]

@@ -104,4 +104,51 @@ export const queueCases: readonly Case[] = [
       assert.deepEqual([...(names ?? [])].sort(), ['paused', 'with delay', 'with held', 'with key'])
     },
   },
+  {
+    id: 'queues.names-and-keys',
+    title:
+      'a queue and a key are two texts: they are not mistaken for others that join to the same',
+    async run(s) {
+      for (const joint of [
+        '/',
+        ':',
+        ' ',
+        '\n',
+        '|',
+        '.',
+        ',',
+        '-',
+        '#',
+        '\u0001',
+        '"',
+        '}',
+        '\uffff',
+      ]) {
+        const one = s.on(`a${joint}b`)
+        const two = s.on('a')
+        await one.add('c', { item: '1' })
+        await two.add(`b${joint}c`, { item: '2' })
+        const first = await one.claimOne('c')
+        const second = await two.claimOne(`b${joint}c`)
+        assert.deepEqual([first.item, second.item], ['1', '2'])
+        await one.done(first)
+        await two.done(second)
+      }
+    },
+  },
+  {
+    id: 'queues.listed.once',
+    title: 'a queue with parked keys, idle keys, or keys and a pause is listed once',
+    needs: { queues: true, operate: true },
+    async run(s) {
+      await s.on('parked').add('a')
+      await s.operate.park('parked', ['a'])
+      await s.on('idle').add('a', { failed: true })
+      await s.on('idle').cancel('a')
+      await s.on('paused').add('a')
+      await s.operate.pause('paused')
+      const names = (await s.driver.queues?.()) ?? []
+      assert.deepEqual([...names].sort(), ['idle', 'parked', 'paused'])
+    },
+  },
 ]

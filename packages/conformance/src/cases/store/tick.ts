@@ -236,4 +236,44 @@ export const tickCases: readonly Case[] = [
       assert.deepEqual(await s.driver.workers?.('other', 1_000), [])
     },
   },
+  {
+    id: 'tick.limit.one',
+    title:
+      'a tick with a limit of one reports a lease and sweeps a row, and a full claim reports all',
+    async run(s) {
+      await s.addAll(['held', 'held too', 'full'])
+      await s.claim({ limit: 2, leaseMs: 100 })
+      for (const key of ['old', 'older']) {
+        await s.add(key, { failed: true })
+        await s.cancel(key)
+      }
+      await s.step(1_000)
+      const { leaseEnds, swept } = await s.tick({ limit: 1, failuresExpireMs: 1_000 })
+      assert.deepEqual([leaseEnds.length, swept], [1, 1])
+      const reply = await s.claim({ limit: 1 })
+      assert.deepEqual([reply.claims.length, reply.leaseEnds.length], [1, 2])
+    },
+  },
+  {
+    id: 'workers.largest',
+    title: 'a worker is listed with all of a long description, and a tick without one leaves it',
+    needs: { workers: true },
+    async run(s) {
+      const settings = { limiter: 'x'.repeat(2_000), prefetch: true, factor: 1.5 }
+      const info: WorkerInfo = {
+        holder: 'w',
+        host: 'h'.repeat(253),
+        pid: 2 ** 31 - 1,
+        concurrency: 1_000,
+        settings,
+        stats: { ...stats(2 ** 40, 'k'), wait: [2 ** 50] },
+      }
+      const startedAt = s.now()
+      await s.tick({ holder: 'w', worker: info })
+      await s.tick({ holder: 'w' })
+      assert.deepEqual(await s.driver.workers?.(s.queue, 1_000), [
+        { ...info, startedAt, seenAt: startedAt },
+      ])
+    },
+  },
 ]

@@ -381,4 +381,18 @@ export const foundByTestsOfRedis: readonly FoundByTest[] = [
       title: 'the end of a process does not wait for a replica that is missing',
     },
   },
+  {
+    name: 'on Redis, an empty error of a lease that was ended is treated as none',
+    edits: [
+      {
+        file: 'packages/redis/src/verbs/expire.ts',
+        find: "error === undefined ? '' : `=${error}`",
+        replace: "error ? `=${error}` : ''",
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/conformance/conformance.test.ts',
+      title: 'error.empty',
+    },
+  },
 ]

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import type { Case } from '../../case.ts'
+import type { Scene } from '../../scene/scene.ts'
+
+async function keysOf(s: Scene, request: Parameters<Scene['list']>[0]): Promise<string[]> {
+  return (await s.list(request)).rows.map(({ key }) => key)
+}
+
+/** The edges of counts, pages and prefixes. */
+export const pagingCases: readonly Case[] = [
+  {
+    id: 'counts.cap.exact',
+    title: 'counts that only just reach the cap are complete',
+    async run(s) {
+      await s.addAll(['a', 'b', 'c'])
+      await s.addAfter('d', 100)
+      const { ready, delayed, capped } = await s.counts(3)
+      assert.deepEqual([ready, delayed, capped], [3, 1, false])
+    },
+  },
+  {
+    id: 'counts.oldest-ready.order',
+    title: 'the oldest ready key is the one that became ready first, whatever its priority and age',
+    needs: { order: 'per-producer' },
+    async run(s) {
+      await s.add('released')
+      const claim = await s.claimOne('released')
+      await s.add('released')
+      await s.step(100)
+      await s.add('urgent', { priority: 5 })
+      const urgentAt = s.now()
+      await s.step(100)
+      await s.add('low', { priority: -5 })
+      await s.done(claim)
+      assert.equal((await s.counts()).oldestReadyAt, urgentAt)
+    },
+  },
+  {
+    id: 'list.keys.filtered',
+    title: 'keys that are requested by name are restricted by state and prefix like others',
+    async run(s) {
+      await s.addAll(['x/a', 'y/b'])
+      await s.addAfter('x/c', 1_000)
+      const keys = ['y/b', 'x/a', 'x/c']
+      assert.deepEqual(await keysOf(s, { keys, state: 'ready', prefix: 'x/' }), ['x/a'])
+      assert.deepEqual(await keysOf(s, { keys, state: 'delayed' }), ['x/c'])
+    },
+  },
+  {
+    id: 'list.pages.last',
+    title: 'the last page has no cursor, even if it is full',
+    async run(s) {
+      await s.addAll(['a', 'b', 'c', 'd'])
+      const first = await s.list({ limit: 2 })
+      assert.notEqual(first.cursor, undefined)
+      const last = await s.list({ limit: 2, cursor: first.cursor })
+      assert.deepEqual(
+        last.rows.map(({ key }) => key),
+        ['c', 'd'],
+      )
+      assert.equal(last.cursor, undefined)
+    },
+  },
+  {
+    id: 'list.prefix.last-character',
+    title: 'a prefix may end in a character that has no next one, and keys may go on with any',
+    async run(s) {
+      // The next code unit, code point or byte of these is no character, another length, or none.
+      const prefixes = ['\u007f', '\u07ff', '\ud7ff', '\uffff', '🟿', '\u{10ffff}', 'a\u{10ffff}']
+      for (const prefix of prefixes) {
+        const keys = [prefix, `${prefix}a`, `${prefix}\uffff`, `${prefix}\u{10ffff}`]
+        await s.addAll([...keys, 'a', 'b', '\ue000'])
+        assert.deepEqual(await keysOf(s, { prefix }), keys)
+        assert.deepEqual(await keysOf(s, { prefix, limit: 2 }), keys.slice(0, 2))
+        for (const key of keys) await s.cancel(key)
+      }
+    },
+  },
+  {
+    id: 'list.row.claimed',
+    title: 'a row of a held key shows the run that its holder has, beside the next one',
+    async run(s) {
+      const start = s.now()
+      await s.addAfter('a', 10, { priority: 7 })
+      await s.step(30)
+      const claim = await s.claimOne('a')
+      await s.add('a', { priority: -3 })
+      const row = await s.row('a')
+      assert.equal(row.claimedPriority, 7)
+      assert.equal(row.claimedWhy, 'delay')
+      assert.equal(row.claimedDueAt, start + 10)
+      assert.equal(row.claimedReadyAt, start + 10)
+      assert.equal(row.claimedAskedAt, start)
+      assert.deepEqual([row.priority, row.askedAt], [-3, start + 30])
+      await s.done(claim)
+      assert.equal((await s.row('a')).holder, undefined, 'nobody holds it any more')
+    },
+  },
+  {
+    id: 'list.rows.fixed',
+    title: 'rows and claims that were returned do not change with the key',
+    async run(s) {
+      await s.add('a', { item: '1' })
+      const [row] = (await s.list()).rows
+      assert.ok(row)
+      const before = { ...row }
+      const claim = await s.claimOne('a')
+      const claimed = { ...claim }
+      await s.step(5)
+      await s.add('a', { item: '2', priority: 5 })
+      await s.done(claim)
+      assert.deepEqual({ ...row }, before)
+      assert.deepEqual({ ...claim }, claimed)
+    },
+  },
+]

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import type { Case } from '../../case.ts'
+import type { Scene } from '../../scene/scene.ts'
+import { wakes } from '../../scene/wakes.ts'
+
+/** A watcher that counts its calls. */
+async function counting(s: Scene): Promise<{ calls: number; stop(): Promise<void> }> {
+  const watcher = {
+    calls: 0,
+    async stop(): Promise<void> {
+      await stop?.()
+    },
+  }
+  const stop = await s.driver.watch?.(() => {
+    watcher.calls += 1
+  })
+  return watcher
+}
+
+/** Who is woken, by what, and for how long. */
+export const wakingCases: readonly Case[] = [
+  {
+    id: 'watch.delayed',
+    title: 'a watcher is called when another process adds a key that is due before it looks again',
+    needs: { watch: true, peers: true },
+    async run(s) {
+      const other = await s.peer()
+      await wakes(s, () => other.addAfter('a', 50))
+    },
+  },
+  {
+    id: 'watch.several',
+    title: 'every watcher is called, until it is stopped itself',
+    needs: { watch: true },
+    async run(s) {
+      const first = await counting(s)
+      await wakes(s, () => s.add('a'))
+      assert.ok(first.calls > 0, 'an earlier watcher is called, too')
+      await wakes(s, async () => {
+        await first.stop()
+        await first.stop()
+        await s.add('b')
+      })
+    },
+  },
+  {
+    id: 'watch.reopen',
+    title: 'a driver that was closed calls no watcher, and a new one once it is open again',
+    needs: { watch: true, peers: true },
+    async run(s) {
+      const other = await s.peer()
+      const watcher = await counting(s)
+      await s.close()
+      const before = watcher.calls
+      await wakes(other, () => other.add('a'))
+      assert.equal(watcher.calls, before)
+      await s.open()
+      await wakes(s, () => s.add('b'))
+    },
+  },
+]
