@@ -20,7 +20,7 @@ const notClaimed = Object.fromEntries(
 
 /**
  * Counts the keys of a queue by state, up to `cap` of each. Most counts are known; to tell back-off
- * from delay, up to `cap` keys are read, and to tell dirty from processing, the rows that have an object.
+ * from delay, up to twice `cap` keys are read, and to tell dirty from processing, the rows that have an object.
  */
 export function countKeys(queue: MemoryQueue, cap: number, now: EpochMs): Counts {
   const { delayed, readyRows, states } = queue
@@ -30,22 +30,20 @@ export function countKeys(queue: MemoryQueue, cap: number, now: EpochMs): Counts
     if (count > cap) capped = true
     return Math.min(count, cap)
   }
-  const waiting = upToCap(queue.delayedCount)
-  let backoff = 0
-  for (const row of delayed.someRows(waiting)) if (states.read(row).why === 'backoff') backoff += 1
-  const held = upToCap(queue.heldCount)
+  const waiting = delayed.someRows(2 * cap + 1)
+  const backoff = waiting.filter((row) => states.read(row).why === 'backoff').length
   let dirty = 0
   // A held key with a pending run has an object.
   for (const { dueAt, token } of states.objects) {
     if (token !== noToken && dueAt <= now) dirty += 1
-    if (dirty === held) break
+    if (dirty === queue.heldCount) break
   }
   return {
     ready: upToCap(readyRows.size),
-    delayed: waiting - backoff,
-    backoff,
-    processing: held - dirty,
-    dirty,
+    delayed: upToCap(waiting.length - backoff),
+    backoff: upToCap(backoff),
+    processing: upToCap(queue.heldCount - dirty),
+    dirty: upToCap(dirty),
     parked: upToCap(queue.parkedCount),
     idle: upToCap(queue.idleCount),
     capped,
@@ -63,9 +61,9 @@ export function countKeys(queue: MemoryQueue, cap: number, now: EpochMs): Counts
 export function listKeys(queue: MemoryQueue, request: ListRequest, now: EpochMs): ListReply {
   const { keys, state, prefix = '', cursor: after, limit } = request
   if (keys !== undefined) {
-    const named = keys.filter((key) => key.startsWith(prefix)).map((key) => queue.find(key))
-    const found = named.filter((row) => row !== noRow).map((row) => keyRow(queue, row, now))
-    return { now, rows: found.filter((row) => (state ?? row.state) === row.state) }
+    const named = keys.map((key) => (key.startsWith(prefix) ? queue.find(key) : noRow))
+    const rows = named.filter((row) => row !== noRow).map((row) => keyRow(queue, row, now))
+    return { now, rows: rows.filter((row) => !state || row.state === state) }
   }
   const { states, table } = queue
   const page: { readonly key: string; readonly row: number }[] = []

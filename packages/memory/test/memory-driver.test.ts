@@ -157,7 +157,8 @@ test('counts a key that was added again, one with two runs and one with a lease'
   add(driver, ['again'])
   const held = { ready: 1, processing: 2, dirty: 1 }
   expect(driver.counts('q', { cap: 10 })).toMatchObject(held)
-  expect(driver.counts('q', { cap: 2 })).toMatchObject({ processing: 1, dirty: 1, capped: true })
+  expect(driver.counts('q', { cap: 2 })).toMatchObject({ ...held, capped: false })
+  expect(driver.counts('q', { cap: 1 })).toMatchObject({ processing: 1, dirty: 1, capped: true })
   const { key, token } = again!
   void driver.finish('q', [{ as: 'done', key, token, forget: false }], options)
   expect(driver.counts('q', { cap: 10 })).toMatchObject({ ready: 2, processing: 2, dirty: 0 })

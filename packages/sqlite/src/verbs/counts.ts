@@ -71,7 +71,8 @@ export function countKeys(
   const most = cap + 1
   const all = statements.countsAll.get(
     ...[now, storedReason('backoff'), now, id, few + 1],
-    ...[now, id, most, id, most, id, most],
+    // Dirty keys and others that are held are in one index, so they share its cap.
+    ...[now, id, 2 * cap + 1, id, most, id, most],
   ) as AllColumns
   const waiting = all.waiting > few ? countWaiting(statements, id, now, cap) : waitingOf(all, cap)
   const processing = counted(cap, all.held - all.dirty)
@@ -87,7 +88,7 @@ export function countKeys(
     dirty: dirty.value,
     parked: parked.value,
     idle: idle.value,
-    capped: all.held > cap || waiting.isCut || each.some(({ isCapped }) => isCapped),
+    capped: waiting.isCut || each.some(({ isCapped }) => isCapped),
     paused: isPaused,
     oldestReadyAt: waiting.oldestReadyAt,
   }
