@@ -5,8 +5,8 @@
  */
 export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/backoff': 5,
-  '@sluice/cli': 300,
-  '@sluice/conformance': 85,
+  '@sluice/cli': 305,
+  '@sluice/conformance': 88,
   '@sluice/conformance/cli': 75,
   '@sluice/conformance/node-test': 75,
   '@sluice/conformance/other-process': 4,

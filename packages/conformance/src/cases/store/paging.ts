@@ -10,12 +10,19 @@ async function keysOf(s: Scene, request: Parameters<Scene['list']>[0]): Promise<
 export const pagingCases: readonly Case[] = [
   {
     id: 'counts.cap.exact',
-    title: 'counts that only just reach the cap are complete',
+    title: 'the cap is for each state alone, and counts that only just reach it are complete',
     async run(s) {
-      await s.addAll(['a', 'b', 'c'])
-      await s.addAfter('d', 100)
-      const { ready, delayed, capped } = await s.counts(3)
-      assert.deepEqual([ready, delayed, capped], [3, 1, false])
+      await s.addAll(['a', 'b', 'c', 'd'])
+      for (const { key } of (await s.claim({ limit: 4 })).claims) if (key < 'c') await s.add(key)
+      await s.addAll(['e', 'f'])
+      for (const delayMs of [100, 200]) {
+        await s.addAfter(`delayed ${delayMs}`, delayMs)
+        await s.addAfter(`failed ${delayMs}`, delayMs, { failed: true })
+      }
+      const { oldestReadyAt: _, ...counts } = await s.counts(2)
+      const two = { ready: 2, delayed: 2, backoff: 2, processing: 2, dirty: 2 }
+      assert.deepEqual(counts, { ...two, parked: 0, idle: 0, capped: false, paused: false })
+      assert.equal((await s.counts(1)).capped, true)
     },
   },
   {

@@ -49,13 +49,27 @@ export const foundByTestsOfCoreAndMemory: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/memory/src/list-keys.ts',
-        find: 'found.filter((row) => (state ?? row.state) === row.state)',
-        replace: 'found',
+        find: 'rows: rows.filter((row) => !state || row.state === state)',
+        replace: 'rows',
       },
     ],
     finder: {
       file: 'packages/memory/test/conformance.test.ts',
       title: 'list.keys.filtered',
+    },
+  },
+  {
+    name: 'in memory, delayed keys and those in back-off are counted up to one cap together',
+    edits: [
+      {
+        file: 'packages/memory/src/list-keys.ts',
+        find: 'delayed.someRows(2 * cap + 1)',
+        replace: 'delayed.someRows(cap)',
+      },
+    ],
+    finder: {
+      file: 'packages/memory/test/conformance.test.ts',
+      title: 'counts.cap.exact',
     },
   },
   {

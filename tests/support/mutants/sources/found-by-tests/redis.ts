@@ -386,8 +386,8 @@ export const foundByTestsOfRedis: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/redis/src/verbs/expire.ts',
-        find: "error === undefined ? '' : `=${error}`",
-        replace: "error ? `=${error}` : ''",
+        find: 'error === undefined ?',
+        replace: '!error ?',
       },
     ],
     finder: {
