@@ -223,7 +223,7 @@ const rows: readonly Row[] = [
     },
     told: () => ({
       state: 'processing',
-      blockedBy: 'LEASE_EXPIRED',
+      blockedBy: 'LEASE_EXPIRED_AWAITING_REAP',
       evidence: /^the lease of gone under token \d+ has expired/,
     }),
   },

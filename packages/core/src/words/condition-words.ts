@@ -8,7 +8,7 @@ export const conditionStatements = {
   PARKED: 'Not parked',
   NOTHING_PENDING: 'A run is pending',
   PROCESSING: 'Not held',
-  LEASE_EXPIRED: 'Last lease released',
+  LEASE_EXPIRED_AWAITING_REAP: 'Last lease released',
   REQUEUED_AFTER_DONE: 'Added again',
   DELAYED: 'Delay elapsed',
   BACKOFF_ITEM: 'Back-off elapsed',

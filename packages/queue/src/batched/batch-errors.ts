@@ -9,9 +9,7 @@ export interface KeyFailure extends Failure {
 
 /** Whether the answer for one key is a failure. */
 export function isFailure<Reply>(reply: Reply | Failure): reply is Failure {
-  return (
-    typeof reply === 'object' && reply !== null && 'outcome' in reply && reply.outcome === 'failed'
-  )
+  return (reply as Partial<Failure> | undefined)?.outcome === 'failed'
 }
 
 /** Whether an error is of the store as a whole, so that no key of the batch could succeed alone. */

@@ -76,14 +76,15 @@ function read(error: unknown, withStack: boolean, above: readonly unknown[] = []
     return bounded({ name: typeof error, message: textOf(error) })
   }
   const parts = error as Record<string, unknown>
+  const part = (name: string): unknown => tried(() => parts[name])
   const own = bounded({
-    name: tried(() => parts['name']),
+    name: part('name'),
     // What fetch and AbortSignal.timeout throw is told apart by its name; its code is a legacy number.
     code: tried(() =>
       Object.prototype.toString.call(error) === '[object DOMException]' ? '' : parts['code'],
     ),
     message: tried(() => parts['message'] ?? '') ?? unreadable,
-    stack: withStack ? tried(() => parts['stack']) : undefined,
+    stack: withStack ? part('stack') : undefined,
   })
   const reason = tried(() => {
     const { cause, errors } = parts

@@ -38,8 +38,7 @@ export class LateModule<Module> {
       this.#loading = undefined
       throw new SluiceError(
         'ERR_STORE',
-        'cannot load a part of sluice that is needed for the first time; check that all files ' +
-          'of the program can still be read',
+        'cannot load a part of sluice; check that all files of the program can still be read',
         { cause, retryable: true },
       )
     }

@@ -122,7 +122,7 @@ function heldCondition(info: KeyInfo, now: EpochMs): Condition {
         evidence: `held by ${who}; the lease lasts ${durationWords(leaseUntil - now)} unless it is renewed`,
       }
     : {
-        code: 'LEASE_EXPIRED',
+        code: 'LEASE_EXPIRED_AWAITING_REAP',
         ok: false,
         evidence: `the lease of ${who} has expired; the next worker that looks gives the key back`,
       }

@@ -44,15 +44,20 @@ export class LeaseEnds {
 
   /** Ends or extends leases. The store then knows when the lost runs are due. */
   async end(leases: readonly Lease[]): Promise<void> {
-    const { claims, returning } = this.#owner
-    const { doubtMs, leaseMs } = this.#clockSteps
+    const { calls, claims, returning } = this.#owner
+    const { doubtMs } = this.#clockSteps
+    const leaseMs = doubtMs || this.#clockSteps.leaseMs
     claims.giveBackExpired?.()
     if (doubtMs === 0 && returning.size === 0) this.#doubted.clear()
     const doubtful = leases.filter(
       ({ token }) => (doubtMs > 0 || returning.has(token)) && this.#isDoubtful(token),
     )
     const expired = leases.filter((lease) => !doubtful.includes(lease))
-    if (doubtful.length > 0) await this.#extend(doubtful, doubtMs || leaseMs)
+    if (doubtful.length > 0) {
+      await calls.call('renew', { leases: doubtful, leaseMs }, () =>
+        calls.driver.renew(calls.name, doubtful, leaseMs),
+      )
+    }
     if (expired.length > 0) await this.#expire(expired)
   }
 
@@ -61,12 +66,6 @@ export class LeaseEnds {
     const since = this.#doubted.get(token) ?? now
     this.#doubted.set(token, since)
     return now - since < leasesMax * this.#clockSteps.leaseMs
-  }
-
-  async #extend(leases: readonly Lease[], leaseMs: number): Promise<void> {
-    const { calls } = this.#owner
-    const { driver, name } = calls
-    await calls.call('renew', { leases, leaseMs }, () => driver.renew(name, leases, leaseMs))
   }
 
   async #expire(leases: readonly Lease[]): Promise<void> {
