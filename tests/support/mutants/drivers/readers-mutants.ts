@@ -17,7 +17,7 @@ export const readersMutants: readonly DriverMutant[] = [
     id: 'memory-counts-some-dirty-keys',
     driver: 'memory',
     file: 'list-keys.ts',
-    from: 'if (dirty === held) break',
+    from: 'if (dirty === queue.heldCount) break',
     to: 'if (dirty === 16) break',
     caughtBy: 'size.counts',
   },
