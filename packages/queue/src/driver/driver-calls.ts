@@ -6,6 +6,9 @@ import {
   type Awaitable,
   callerTrace,
   type Driver,
+  type Failure,
+  type Lease,
+  type RenewReply,
   type RunRequest,
   type RunResult,
   type SluiceError,
@@ -153,6 +156,13 @@ export class DriverCalls implements HandleUser, GateUser {
         ? unknownOutcome('the store did not answer within timeoutMs')
         : notInTime('open the store')
     })
+  }
+
+  /** Renews leases once. */
+  renew(leases: readonly Lease[], leaseMs: number): Awaitable<readonly (RenewReply | Failure)[]> {
+    return this.call('renew', { leases, leaseMs }, () =>
+      this.driver.renew(this.name, leases, leaseMs),
+    )
   }
 
   /** Begins a run of a handler, and publishes it, which says nothing about the store. */

@@ -67,14 +67,9 @@ export class CommitWatch {
     }
     const unknown = [...this.#unknown.values()].slice(0, batchKeysMax)
     if (unknown.length === 0) return
-    const { driver, name, options } = this.#calls
-    const { leaseMs } = options
+    const calls = this.#calls
     const leases = unknown.map(({ lease }) => lease)
-    const replies = await this.#calls.attempt(
-      () =>
-        this.#calls.call('renew', { leases, leaseMs }, () => driver.renew(name, leases, leaseMs)),
-      false,
-    )
+    const replies = await calls.attempt(() => calls.renew(leases, calls.options.leaseMs), false)
     unknown.forEach((finish, index) => {
       const outcome = replies[index]?.outcome
       if (outcome === 'lost' || outcome === 'renewed') this.#resolve(finish, outcome === 'lost')

@@ -4,6 +4,7 @@ import type { RetryPlans } from '../core/retry-plans.ts'
 import type { DriverCalls } from '../driver/driver-calls.ts'
 import { endedLeases, vanished } from '../driver/remarks.ts'
 import { random } from '../environment/environment.ts'
+import type { HeldSet } from '../held/held-set.ts'
 import type { ClockSteps } from './clock-steps.ts'
 
 type ExpireOutcomes = readonly (ExpireOutcome | Failure)[]
@@ -16,6 +17,7 @@ export interface LeaseEndsOwner {
   readonly calls: DriverCalls
   readonly plans: RetryPlans
   readonly claims: Pick<Claims, 'giveBackExpired'>
+  readonly helds: Pick<HeldSet, 'active'>
   /** Keys that are being given back without having run, by their tokens. */
   readonly returning: ReadonlyMap<number, unknown>
   readonly tally: { leasesEnded(outcomes: ExpireOutcomes): void } | undefined
@@ -27,9 +29,9 @@ export interface LeaseEndsOwner {
  *
  * While a clock may have been stepped, the holder of a seemingly expired lease may be healthy.
  * Such a lease is extended to the end of that doubt instead. A healthy holder renews it meanwhile;
- * the lease of a dead one has expired by then, and is reported again. So is a lease of this process
- * whose key never ran: after its event loop was blocked, the keys that it claimed ahead are given back,
- * and no failure may be counted for them.
+ * the lease of a dead one has expired by then, and is reported again. So are leases of this queue
+ * object, whose event loop was blocked: a key that runs is renewed, as its keeper does as soon as a timer
+ * fires; one that was claimed ahead and never ran is given back. No failure is counted for either.
  */
 export class LeaseEnds {
   readonly #owner: LeaseEndsOwner
@@ -44,20 +46,19 @@ export class LeaseEnds {
 
   /** Ends or extends leases. The store then knows when the lost runs are due. */
   async end(leases: readonly Lease[]): Promise<void> {
-    const { calls, claims, returning } = this.#owner
+    const { calls, claims, helds, returning } = this.#owner
     const { doubtMs } = this.#clockSteps
     const leaseMs = doubtMs || this.#clockSteps.leaseMs
     claims.giveBackExpired?.()
     if (doubtMs === 0 && returning.size === 0) this.#doubted.clear()
+    const own = helds.active()
     const doubtful = leases.filter(
-      ({ token }) => (doubtMs > 0 || returning.has(token)) && this.#isDoubtful(token),
+      ({ token }) =>
+        own.some((held) => held.token === token) ||
+        ((doubtMs > 0 || returning.has(token)) && this.#isDoubtful(token)),
     )
     const expired = leases.filter((lease) => !doubtful.includes(lease))
-    if (doubtful.length > 0) {
-      await calls.call('renew', { leases: doubtful, leaseMs }, () =>
-        calls.driver.renew(calls.name, doubtful, leaseMs),
-      )
-    }
+    if (doubtful.length > 0) await calls.renew(doubtful, leaseMs)
     if (expired.length > 0) await this.#expire(expired)
   }
 

@@ -171,8 +171,6 @@ export class LeaseKeeper implements HoldKeeper {
 
   async #renewBatch(helds: readonly HeldKey<unknown>[]): Promise<void> {
     const calls = this.#calls
-    const { driver, name } = calls
-    const leaseMs = this.#leaseMs
     const leases = helds.map(({ key, token }) => ({ key, token }))
     let sentAt = 0
     this.#waiting += 1
@@ -181,7 +179,7 @@ export class LeaseKeeper implements HoldKeeper {
       isWaiting = false
       this.#waiting -= 1
       sentAt = this.#now()
-      return calls.call('renew', { leases, leaseMs }, () => driver.renew(name, leases, leaseMs))
+      return calls.renew(leases, this.#leaseMs)
     }
     try {
       const replies = await calls.attempt(send, false)

@@ -124,6 +124,26 @@ describe.each(leasedSetups)('3 Leases: after a blocked event loop, over $way', (
     await stepped.worker.stopped
   })
 
+  test('no crash is counted of a key that runs while another handler blocks the event loop', async () => {
+    const scene = new Scene(setup)
+    const clock = new BlockedClock(scene.clock)
+    const queue = scene.queue({ clock, prefetch: 0 })
+    await queue.addMany(['blocking', 'running', 'next'])
+    const stepped = new SteppedWorker(queue, 2)
+    await scene.quiet()
+    const { token } = (await scene.row('running')) ?? {}
+    clock.block(leaseMs)
+    // The claim for its slot is answered before a timer can renew what is held.
+    stepped.end()
+    await scene.quiet()
+    expect(await scene.row('running')).toMatchObject({ token, failures: 0, crashes: 0 })
+    stepped.endAll()
+    await scene.quiet()
+    expect(await scene.row('running')).toBeUndefined()
+    stepped.endAll()
+    await stepped.worker.stop()
+  })
+
   test('a handler is not called for a key that was handed over before it', async () => {
     const scene = new Scene(setup)
     const clock = new BlockedClock(scene.clock)
