@@ -1,4 +1,11 @@
-import { checkKey, checkQueueName, type KeyStateWord, keyStateWords, parseJson } from '@sluice/core'
+import {
+  checkKey,
+  checkQueueName,
+  type KeyStateWord,
+  keyOfItem,
+  keyStateWords,
+  parseJson,
+} from '@sluice/core'
 import { usageError } from './command-error.ts'
 import { parseDuration } from './duration.ts'
 import { oneLine } from './output/escape.ts'
@@ -112,6 +119,12 @@ export function checkedQueue(name: string): string {
 /** Checks a key. */
 export function checkedKey(key: string): string {
   return checked(() => checkKey('KEY', key))
+}
+
+/** Checks an item that is its own key. */
+export function checkedItem(item: unknown): unknown {
+  checked(() => keyOfItem(item))
+  return item
 }
 
 /** Parses JSON from the command line. */

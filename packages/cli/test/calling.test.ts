@@ -210,6 +210,20 @@ test('keys are read from stdin, and a bad line is named', async () => {
   })
 })
 
+test('an item that cannot be its own key is a usage error; read from stdin, it is a bad line', async () => {
+  const store = newFile()
+  const long = JSON.stringify('x'.repeat(600))
+  const says = 'item must be at most 512 bytes of UTF-8; got 600 bytes'
+  const one = await cli(['add', 'orders', '--item', long], { store })
+  expect(one.code).toBe(2)
+  expect(one.err).toContain(says)
+  const argv = ['add', 'orders', '--stdin', '--items']
+  const many = await cli(argv, { store, stdin: ['1', long, '2'] })
+  expect(many.code).toBe(2)
+  expect(many.err).toContain(`line 2 cannot be added: ${says}`)
+  expect(await output(['ls', 'orders', '-o', 'name'], { store })).toBe('json:1\n')
+})
+
 test('a key that is stored keeps its item, and one that is copied from a list is the same key', async () => {
   const store = newFile()
   await output(['add', 'orders', 'order/42', '--item', '{"id":42}'], { store })

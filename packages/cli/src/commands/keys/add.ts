@@ -3,7 +3,7 @@ import type { OperatorAsk } from 'sluice'
 import { type CommandSpec, queueArgument } from '../../command.ts'
 import { usageError } from '../../command-error.ts'
 import type { Context } from '../../context.ts'
-import { checkedKey, parsedJson } from '../../input.ts'
+import { checkedItem, checkedKey, parsedJson } from '../../input.ts'
 import { shown } from '../../output/escape.ts'
 import { addKey } from './add-key.ts'
 
@@ -47,7 +47,9 @@ export const add: CommandSpec = {
       throw usageError('name a KEY, or give --item or --stdin')
     }
     const asks: OperatorAsk[] =
-      keys.length === 0 ? [{ item, ...shared }] : keys.map((key) => ({ key, item, ...shared }))
+      keys.length === 0
+        ? [{ item: checkedItem(item), ...shared }]
+        : keys.map((key) => ({ key, item, ...shared }))
     await addAll(context, queue, asks)
     return undefined
   },
@@ -113,7 +115,7 @@ async function addLines(
 
 function lineAsk(line: string, number: number, isItem: boolean): OperatorAsk {
   try {
-    return isItem ? { item: parsedJson('it', line) } : { key: checkedKey(line) }
+    return isItem ? { item: checkedItem(parsedJson('it', line)) } : { key: checkedKey(line) }
   } catch (error) {
     throw usageError(
       `line ${number} cannot be added: ${(error as Error).message}; the lines before it were added`,

@@ -3,6 +3,21 @@ import type { FoundByTest } from '../source-mutant.ts'
 /** Defects of the command line and the dashboard, and the tests that find them. */
 export const foundByTestsOfCliAndDashboard: readonly FoundByTest[] = [
   {
+    name: 'sluice add --stdin does not check that an item can be its own key',
+    edits: [
+      {
+        file: 'packages/cli/src/commands/keys/add.ts',
+        find: "checkedItem(parsedJson('it', line))",
+        replace: "parsedJson('it', line)",
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/calling.test.ts',
+      title:
+        'an item that cannot be its own key is a usage error; read from stdin, it is a bad line',
+    },
+  },
+  {
     name: 'wrong tokens of others keep the owner out',
     edits: [
       {
