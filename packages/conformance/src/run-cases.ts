@@ -1,6 +1,7 @@
 import { type Awaitable, type Driver, systemClock } from '@sluice/core'
 import { type Case, type CreateSubject, missingHook, missingNeed, type Subject } from './case.ts'
 import { allCases } from './cases/all.ts'
+import { CaseResources } from './scene/case-resources.ts'
 import { Scene } from './scene/scene.ts'
 import type { ChanceOptions } from './scene/scene-parts.ts'
 import { CallLog } from './wrappers/recorded.ts'
@@ -103,7 +104,13 @@ async function withinTime<T>(what: string, work: Awaitable<T>, timeoutMs: number
 /** A new subject; fails if `create` takes too long. */
 export async function createWithin(create: CreateSubject, options: RunOptions): Promise<Subject> {
   const created = (async () => await create())()
-  return await withinTime('creating the subject', created, storeTimeoutOf(options))
+  try {
+    return await withinTime('creating the subject', created, storeTimeoutOf(options))
+  } catch (error) {
+    // A subject that comes too late still has a store, which no case will remove.
+    void created.then(async (late) => await late.dispose?.()).catch(() => {})
+    throw error
+  }
 }
 
 /** Closes and removes everything; fails if that takes too long. */
@@ -121,21 +128,21 @@ async function play(
 ): Promise<Pick<CaseResult, 'verdict' | 'reason'>> {
   const { hintMs, chance, leaseMs } = options
   const subject = await createWithin(create, options)
-  const dispose = async (): Promise<void> => await subject.dispose?.()
   const unasked = whyNotAsked(chosen, subject)
   if (unasked !== undefined) {
-    await endWithin(dispose, options)
+    await endWithin(async () => await subject.dispose?.(), options)
     return unasked
   }
-  let scene: Scene | undefined
+  const resources = new CaseResources()
   let failure: { readonly error: unknown } | undefined
   try {
     await withinTime(
       'the case',
       (async () => {
-        scene = await Scene.begin(create, {
+        const scene = await Scene.begin(create, {
           log,
           subject,
+          resources,
           ...(hintMs !== undefined && { hintMs }),
           ...(chance !== undefined && { chance }),
           ...(leaseMs !== undefined && { leaseMs }),
@@ -148,7 +155,7 @@ async function play(
     failure = { error }
   }
   try {
-    await endWithin(async () => await (scene?.end() ?? dispose()), options)
+    await endWithin(async () => await resources.end(), options)
   } catch (error) {
     failure ??= { error }
   }

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { Case, CreateSubject } from '../src/case.ts'
-import { modelSubject } from '../src/model/model-subject.ts'
+import { altered, modelSubject } from '../src/model/model-subject.ts'
 import { type CaseResult, type RunOptions, runCases } from '../src/run-cases.ts'
 
 const easy: Case = { id: 'a.b', title: 'nothing to keep', run: async () => {} }
@@ -104,4 +104,110 @@ test('a driver that cannot be closed does not keep the store from being removed'
 test('a driver that closes at once passes', async () => {
   const results = await runHanging(() => modelSubject())
   expect(results.map(({ verdict }) => verdict)).toEqual(['passed', 'passed'])
+})
+
+/** Subjects that note when they are opened, closed and disposed of. */
+function noted(): { readonly seen: string[]; readonly create: CreateSubject } {
+  const seen: string[] = []
+  let made = 0
+  const create: CreateSubject = () => {
+    made += 1
+    const name = `${made}`
+    const subject = modelSubject({
+      alter: (driver) => ({
+        open(options) {
+          seen.push(`open ${name}`)
+          driver.open(options)
+        },
+        close() {
+          seen.push(`close ${name}`)
+          driver.close()
+        },
+      }),
+    })
+    return { ...subject, dispose: () => void seen.push(`dispose ${name}`) }
+  }
+  return { seen, create }
+}
+
+/** Resolves when a case of the test has passed its limit. */
+// real time: under the control of `runHanging`.
+const late = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 12_000))
+
+test('a subject that is created after its limit is disposed of', async () => {
+  const { seen, create } = noted()
+  const slow: CreateSubject = async () => {
+    // real time: under the control of `runHanging`.
+    await new Promise((resolve) => setTimeout(resolve, 16_000))
+    return await create()
+  }
+  await runHanging(slow)
+  expect(seen).toEqual(['dispose 1', 'dispose 2'])
+})
+
+test('another store that a case creates after its limit is removed', async () => {
+  const { seen, create } = noted()
+  const other: Case = {
+    ...easy,
+    async run(s) {
+      await late()
+      await s.otherStore()
+    },
+  }
+  await runHanging(create, {}, other)
+  expect(seen.filter((each) => each.startsWith('open')).length).toBe(2)
+  expect(seen.filter((each) => each.startsWith('dispose')).length).toBe(4)
+})
+
+test('a driver that a case opens after its limit stays closed', async () => {
+  const { seen, create } = noted()
+  const again: Case = {
+    ...easy,
+    async run(s) {
+      await s.close()
+      await late()
+      await s.open()
+    },
+  }
+  await runHanging(create, {}, again)
+  expect(seen).toEqual([1, 2].flatMap((n) => [`open ${n}`, `close ${n}`, `dispose ${n}`]))
+})
+
+test('a driver that opens after the limit of its case is closed', async () => {
+  const seen: string[] = []
+  const create: CreateSubject = () => ({
+    ...modelSubject({
+      alter: (driver) => ({
+        async open(options) {
+          await late()
+          driver.open(options)
+          seen.push('open')
+        },
+        close() {
+          driver.close()
+          seen.push('close')
+        },
+      }),
+    }),
+  })
+  await runHanging(create)
+  expect(seen).toEqual(['open', 'close', 'open', 'close'])
+})
+
+test('another store whose driver cannot be opened is removed', async () => {
+  const { seen, create } = noted()
+  let made = 0
+  const cannotOpen: CreateSubject = async () => {
+    const subject = await create()
+    made += 1
+    if (made % 2 === 1) return subject
+    const open = (): never => {
+      throw new Error('it cannot be opened')
+    }
+    return { ...subject, driver: altered(subject.driver, { open }) }
+  }
+  const other: Case = { ...easy, run: async (s) => void (await s.otherStore()) }
+  const results = await runHanging(cannotOpen, {}, other)
+  expect(String(results[0]?.error)).toContain('it cannot be opened')
+  expect(seen.filter((each) => each.startsWith('dispose'))).toHaveLength(4)
 })

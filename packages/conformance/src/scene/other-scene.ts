@@ -10,15 +10,18 @@ export interface OtherScene {
 
 /** Starts another process on the store of `s`. */
 export async function otherProcess(s: Scene, holder = 'other'): Promise<OtherScene> {
-  const { subject, opened } = s.context
+  const { subject, resources } = s.context
   assert.ok(subject.otherProcess, 'the case needs otherProcess')
   const other = await subject.otherProcess()
-  const scene = await s.openOn(other.driver, holder, `${holder}: `)
+  const scene = await s.openOn(other.driver, holder, `${holder}: `).catch(async (error) => {
+    await other.kill()
+    throw error
+  })
   return {
     scene,
     async kill() {
       s.log.write(`${holder} is killed`)
-      opened.delete(scene.driver)
+      resources.release(scene.driver)
       await other.kill()
     },
   }
@@ -26,12 +29,11 @@ export async function otherProcess(s: Scene, holder = 'other'): Promise<OtherSce
 
 /** Cuts the power, and opens a driver on the store as it is afterwards. */
 export async function afterPowerCut(s: Scene): Promise<Scene> {
-  const { subject, opened } = s.context
+  const { subject, resources } = s.context
   assert.ok(subject.cutPower, 'the case needs cutPower')
   s.log.write('the power is cut')
   const next = await subject.cutPower()
   // The store does not need this, but the drivers may have resources open in this process.
-  for (const driver of opened) await Promise.resolve(driver.close()).catch(() => {})
-  opened.clear()
+  await resources.closeBroken()
   return await s.openOn(next, 'one', 'after the cut: ')
 }

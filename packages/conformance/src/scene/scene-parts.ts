@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import type { Ask, Dedupe, Driver, Failure, Finish } from '@sluice/core'
+import type { Ask, Dedupe, Failure, Finish } from '@sluice/core'
 import type { FakeClock } from '@sluice/core/testing'
 import type { CreateSubject, Subject } from '../case.ts'
 import type { CallLog } from '../wrappers/recorded.ts'
+import type { CaseResources } from './case-resources.ts'
 
 /** The members of an {@link Ask} that a case may omit. */
 export type AskParts = Partial<Omit<Ask, 'key'>>
@@ -44,9 +45,7 @@ export interface SceneContext {
   readonly log: CallLog
   readonly clock: FakeClock
   readonly subject: Subject
-  /** The open drivers of all scenes of the case. */
-  readonly opened: Set<Driver>
-  readonly disposals: (() => Promise<void>)[]
+  readonly resources: CaseResources
   readonly hintMs: number
   readonly chance: ChanceOptions
   readonly leaseMs: number
@@ -59,6 +58,8 @@ export interface SceneOptions {
   readonly log?: CallLog | undefined
   /** An existing subject. */
   readonly subject?: Subject | undefined
+  /** Where the scene opens its drivers and leaves its store; its own by default. */
+  readonly resources?: CaseResources | undefined
   /** How long a wake from another process may take, in milliseconds of real time. */
   readonly hintMs?: number | undefined
   /** The seed and the number of random histories. */

@@ -22,6 +22,7 @@ import {
 import type { FakeClock } from '@sluice/core/testing'
 import type { CreateSubject, SubjectTransaction } from '../case.ts'
 import { CallLog, recorded } from '../wrappers/recorded.ts'
+import { CaseResources } from './case-resources.ts'
 import {
   type AskParts,
   type ClaimParts,
@@ -61,21 +62,20 @@ export class Scene {
   /** Begins a case: creates a subject and opens its driver. */
   static async begin(create: CreateSubject, options: SceneOptions = {}): Promise<Scene> {
     const { log = new CallLog(), hintMs = hintMsUsual, chance = {} } = options
-    const { leaseMs = leaseMsUsual } = options
+    const { leaseMs = leaseMsUsual, resources = new CaseResources() } = options
     const subject = options.subject ?? (await create())
+    await resources.own(subject)
     const context: SceneContext = {
       create,
       log,
       clock: subject.clock,
       subject,
-      opened: new Set(),
-      disposals: [],
+      resources,
       hintMs,
       chance,
       leaseMs,
       claimsMade: 0,
     }
-    context.disposals.push(async () => await subject.dispose?.())
     return await Scene.#openOn(context, subject.driver, 'q', 'one', '')
   }
 
@@ -87,21 +87,13 @@ export class Scene {
     prefix: string,
   ): Promise<Scene> {
     const driver = recorded(bare, context.log, prefix)
-    await driver.open({ clock: context.clock })
-    context.opened.add(driver)
+    await context.resources.open(driver, context.clock)
     return new Scene(context, driver, queue, holder)
   }
 
   /** Closes every driver of the case and removes its stores, also after one of these has failed. */
   async end(): Promise<void> {
-    const { opened, disposals } = this.#context
-    const errors: unknown[] = []
-    const closings = [...opened].map((driver) => async () => await driver.close())
-    for (const end of [...closings, ...disposals]) {
-      await end().catch((error: unknown) => errors.push(error))
-    }
-    opened.clear()
-    if (errors.length > 0) throw errors[0]
+    await this.#context.resources.end()
   }
 
   /** The log of all calls. */
@@ -166,20 +158,17 @@ export class Scene {
 
   /** Another subject with its own store and clock, opened. */
   async otherStore(): Promise<Scene> {
-    const { create, log, hintMs, chance, leaseMs, disposals } = this.#context
-    const scene = await Scene.begin(create, { log, hintMs, chance, leaseMs })
-    disposals.push(async () => await scene.end())
-    return scene
+    const { create, log, hintMs, chance, leaseMs, resources } = this.#context
+    return await Scene.begin(create, { log, hintMs, chance, leaseMs, resources })
   }
 
   async close(): Promise<void> {
     await this.driver.close()
-    this.#context.opened.delete(this.driver)
+    this.#context.resources.release(this.driver)
   }
 
   async open(): Promise<void> {
-    await this.driver.open({ clock: this.clock })
-    this.#context.opened.add(this.driver)
+    await this.#context.resources.open(this.driver, this.clock)
   }
 
   /** Begins a transaction of the store. */

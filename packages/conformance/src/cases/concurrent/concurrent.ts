@@ -370,7 +370,7 @@ export const concurrentCases: readonly Case[] = [
     needs: { peers: true },
     async run(s) {
       const subject = await s.context.create()
-      s.context.disposals.push(async () => await subject.dispose?.())
+      await s.context.resources.own(subject)
       const drivers = [subject.driver]
       for (let i = 0; i < 4; i += 1) drivers.push((await subject.peer?.()) ?? subject.driver)
       const scenes = await Promise.all(

@@ -279,7 +279,7 @@ export const processCases: readonly Case[] = [
     needs,
     async run(s) {
       const subject = await s.context.create()
-      s.context.disposals.push(async () => await subject.dispose?.())
+      await s.context.resources.own(subject)
       const others = [await subject.otherProcess?.(), await subject.otherProcess?.()]
       const drivers = [subject.driver, ...others.map((other) => other?.driver ?? subject.driver)]
       const scenes = await Promise.all(
