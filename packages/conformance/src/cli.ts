@@ -41,6 +41,8 @@ Options:
   --seed <n>           the seed of random histories; a run prints its own
   --model-runs <n>     how many histories are compared with the model
   --histories <n>      how many concurrent histories are recorded and checked
+  --timeout-ms <ms>    how long one case may take, for a slow store
+  --hint-ms <ms>       how long a wake from another process may take
   --path <p>           with --replay-path: repeats one failed comparison
   --replay-path <p>
   --list               lists the cases and runs none
@@ -61,6 +63,8 @@ function parsed(argv: readonly string[]) {
         seed: { type: 'string' },
         'model-runs': { type: 'string' },
         histories: { type: 'string' },
+        'timeout-ms': { type: 'string' },
+        'hint-ms': { type: 'string' },
         path: { type: 'string' },
         'replay-path': { type: 'string' },
         list: { type: 'boolean' },
@@ -80,6 +84,18 @@ function wholeNumber(name: string, text: string | undefined): number | undefined
   const value = Number(text)
   if (!Number.isSafeInteger(value)) {
     throw new UsageError(`--${name} must be a whole number; got ${text}`)
+  }
+  return value
+}
+
+/** The options that say how much of something, which a repeated case needs, too. */
+const amounts = ['model-runs', 'histories', 'timeout-ms', 'hint-ms'] as const
+
+/** A whole number above zero: with none of something, a promise would be kept that nothing tested. */
+function amount(name: (typeof amounts)[number], values: Values): number | undefined {
+  const value = wholeNumber(name, values[name])
+  if (value !== undefined && value < 1) {
+    throw new UsageError(`--${name} must be at least 1; got ${value}`)
   }
   return value
 }
@@ -159,17 +175,16 @@ async function examined(
   world: CommandLineWorld,
 ): Promise<number> {
   const seed = wholeNumber('seed', values.seed) ?? (fc.sample(fc.nat(), 1)[0] as number)
-  const modelRuns = wholeNumber('model-runs', values['model-runs'])
-  const histories = wholeNumber('histories', values.histories)
-  const { path: modelPath, 'replay-path': replayPath } = values
   const options: RunOptions = {
     except: exceptions(values.except),
+    timeoutMs: amount('timeout-ms', values),
+    hintMs: amount('hint-ms', values),
     chance: {
       seed,
-      ...(modelRuns !== undefined && { modelRuns }),
-      ...(histories !== undefined && { histories }),
-      ...(modelPath !== undefined && { path: modelPath }),
-      ...(replayPath !== undefined && { replayPath }),
+      modelRuns: amount('model-runs', values),
+      histories: amount('histories', values),
+      path: values.path,
+      replayPath: values['replay-path'],
     },
   }
   const create = await loaded(path, world.cwd)
@@ -191,7 +206,7 @@ async function examined(
   const results = await collected(create, cases, options, world, values.json === true)
   const report: Report = { driver: name, capabilities, seed, results }
   const { failed } = tally(results)
-  world.out(values.json === true ? asJson(report) : asText(report, path))
+  world.out(values.json === true ? asJson(report) : asText(report, path, values))
   return failed === 0 ? exitCodes.ok : exitCodes.failed
 }
 
@@ -244,11 +259,13 @@ function table(report: Report): string[] {
   return columns(rows)
 }
 
-function replay(path: string, report: Report, { id }: CaseResult): string {
-  return `sluice-conformance ${path} --only ${id} --seed ${report.seed}`
+function replay(path: string, report: Report, { id }: CaseResult, values: Values): string {
+  const given = amounts.filter((name) => values[name] !== undefined)
+  const same = given.map((name) => ` --${name} ${values[name]}`).join('')
+  return `sluice-conformance ${path} --only ${id} --seed ${report.seed}${same}`
 }
 
-function asText(report: Report, path: string): string {
+function asText(report: Report, path: string, values: Values): string {
   const { results, driver, seed } = report
   const failed = results.filter(({ verdict }) => verdict === 'failed')
   const notMet = results.filter(({ verdict }) => verdict === 'excepted')
@@ -259,7 +276,7 @@ function asText(report: Report, path: string): string {
   for (const { id, reason } of notMet) lines.push(`not met: ${id}: ${reason}`)
   for (const result of failed) {
     lines.push(styleText('red', '─'.repeat(72)), failureText(result), '')
-    lines.push(`Repeat: ${replay(path, report, result)}`, '')
+    lines.push(`Repeat: ${replay(path, report, result, values)}`, '')
   }
   const { passed, skipped, 'not-asked': notAsked } = tally(results)
   const end = `${passed} kept, ${failed.length} broken, ${skipped} skipped, ${notAsked} not asked, ${notMet.length} not met`

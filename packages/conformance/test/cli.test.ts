@@ -59,6 +59,12 @@ describe('a driver that breaks a promise', () => {
     )
   })
 
+  test('is repeated with the amounts that were given, without which it might pass', async () => {
+    const amounts = ['--model-runs', '90', '--histories', '9', '--timeout-ms', '9000']
+    const { out } = await run('./forgetful.ts', '--only', 'done.dirty', '--seed', '7', ...amounts)
+    expect(out).toContain(`--only done.dirty.requeues --seed 7 ${amounts.join(' ')}\n`)
+  })
+
   test('passes if an exception is declared, with the reason', async () => {
     const { code, out } = await run(
       './forgetful.ts',
@@ -91,6 +97,12 @@ describe('a driver that breaks a promise', () => {
   })
 })
 
+test('a case may take as long as --timeout-ms says', async () => {
+  const { code, out } = await run('./slow.ts', '--only', 'done.idle', '--timeout-ms', '50')
+  expect(code).toBe(exitCodes.failed)
+  expect(out).toContain('the case did not end within 50 ms of real time')
+})
+
 test('missing required verbs are reported before any case runs', async () => {
   const { code, out, err } = await run('./unfinished.ts')
   expect(code).toBe(exitCodes.failed)
@@ -121,6 +133,10 @@ describe('a usage error prints the usage', () => {
     [['./model.ts', '--except', 'nonsense=why'], 'no such case'],
     [['./model.ts', '--except', 'done.idle'], 'a reason is missing'],
     [['./model.ts', '--seed', 'x'], '--seed must be a whole number'],
+    [['./model.ts', '--model-runs', '0'], '--model-runs must be at least 1; got 0'],
+    [['./model.ts', '--histories=-1'], '--histories must be at least 1; got -1'],
+    [['./model.ts', '--timeout-ms', '0'], '--timeout-ms must be at least 1; got 0'],
+    [['./model.ts', '--hint-ms', 'soon'], '--hint-ms must be a whole number; got soon'],
     [['./model.ts', '--nonsense'], 'nonsense'],
   ])('%j', async (argv, words) => {
     const { code, err } = await run(...argv)

@@ -4,7 +4,15 @@ import { type ExitCode, exitCodes } from '../../exit-codes.ts'
 import type { Input } from '../../input.ts'
 
 /** The options with a value, which are passed on to the suite. */
-const valued = ['seed', 'modelRuns', 'histories', 'path', 'replayPath'] as const
+const valued = [
+  'seed',
+  'modelRuns',
+  'histories',
+  'timeoutMs',
+  'hintMs',
+  'path',
+  'replayPath',
+] as const
 
 function argvOf(input: Input): string[] {
   const flag = (name: string): string =>
@@ -56,6 +64,8 @@ export const conformance: CommandSpec = {
     { flags: '--seed <N>', summary: 'the seed of randomness; a run prints its own' },
     { flags: '--model-runs <N>', summary: 'how many histories are compared with the model' },
     { flags: '--histories <N>', summary: 'how many concurrent histories are checked' },
+    { flags: '--timeout-ms <MS>', summary: 'how long one case may take, for a slow store' },
+    { flags: '--hint-ms <MS>', summary: 'how long a wake from another process may take' },
     { flags: '--path <P>', summary: 'with --replay-path: repeat one failed comparison' },
     { flags: '--replay-path <P>', summary: 'see --path' },
     { flags: '--list', summary: 'list the cases, and run none' },
