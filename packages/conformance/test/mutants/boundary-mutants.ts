@@ -31,6 +31,10 @@ function openMutant(id: string, title: string, spoil: (entry: ModelKey) => void)
   }))
 }
 
+function byKey(a: { readonly key: string }, b: { readonly key: string }): number {
+  return a.key < b.key ? -1 : 1
+}
+
 /** Operates on keys in the order of their names, as a driver that locks them does. */
 function unparkSorted(
   driver: ModelDriver,
@@ -221,6 +225,9 @@ export const boundaryMutants: readonly Mutant[] = [
   openMutant('restart-ends-endless', 'no lease is stored as none, which is over', ({ state }) => {
     if (state.token !== 0 && state.leaseUntil === never) state.leaseUntil = 0
   }),
+  verbMutant('lease-answers-sorted', 'leases are answered in the order of the keys', (driver) => ({
+    expire: (queue, leases, options) => driver.expire(queue, leases.toSorted(byKey), options),
+  })),
   verbMutant('renew-ends-crashes', 'a renewal resets crashes', (driver, store) => ({
     renew(queue, leases, leaseMs) {
       const replies = driver.renew(queue, leases, leaseMs)

@@ -172,6 +172,7 @@ export interface DriverTransaction {
  * the store failed. `ERR_STORE`, `ERR_STORE_BUSY` and `ERR_STORE_FULL` mean that nothing was
  * changed, `ERR_UNKNOWN_OUTCOME` that the verb may have taken effect. The caller has checked the
  * arguments: a batch is not empty, has at most `batchKeysMax` entries, and contains no key twice.
+ * It does not change them before the verb has answered; the driver never changes them.
  *
  * Queues share nothing but buckets of the same name.
  */
@@ -280,7 +281,8 @@ export interface Driver {
 
   /**
    * The heartbeat of a waiting queue: registers the worker, returns when to look again, reports
-   * expired leases, and deletes a bounded number of stale rows. One statement.
+   * expired leases, and deletes a bounded number of stale rows. One statement. A registration deletes
+   * the workers of the queue that have not ticked for longer than `workerMsMax`.
    */
   tick(queue: string, request: TickRequest): Awaitable<TickReply>
 

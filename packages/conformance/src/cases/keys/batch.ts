@@ -144,21 +144,28 @@ export const batchCases: readonly Case[] = [
     },
   },
   {
-    id: 'batch.answers.verbs',
-    title: 'the answers of every verb are in the order of its arguments',
-    needs: { operate: true, transfer: true },
+    id: 'batch.answers.leases',
+    title: 'the answers to renewed and expired leases are in the order of the leases',
     async run(s) {
       await s.addAll(['c', 'a'])
       const { claims } = await s.claim({ limit: 2, leaseMs: 1_000 })
       const tokenOf = (key: string): number => claims.find((each) => each.key === key)?.token ?? 1
-      const leases = ['c', 'a', 'b'].map((key) => ({ key, token: tokenOf(key) }))
+      const leases = ['b', 'c', 'a'].map((key) => ({ key, token: tokenOf(key) }))
       const renewed = await s.driver.renew(s.queue, leases, 1_000)
       assert.deepEqual(
         renewed.map(({ outcome }) => outcome),
-        ['renewed', 'renewed', 'lost'],
+        ['lost', 'renewed', 'renewed'],
       )
       await s.step(1_000)
-      assert.deepEqual(await s.expireAll(leases), ['expired', 'expired', 'lost'])
+      assert.deepEqual(await s.expireAll(leases), ['lost', 'expired', 'expired'])
+    },
+  },
+  {
+    id: 'batch.answers.operate',
+    title: 'the answers to an operator are in the order of the keys',
+    needs: { operate: true },
+    async run(s) {
+      await s.addAll(['c', 'a'])
       const { operate, queue } = s
       const three = ['c', 'a', 'b']
       const changed = ['changed', 'changed', 'missing']
@@ -170,22 +177,33 @@ export const batchCases: readonly Case[] = [
         'missing',
         'changed',
       ])
+      assert.deepEqual(await operate.remove(queue, ['b', 'a', 'c']), [
+        'missing',
+        'changed',
+        'changed',
+      ])
+    },
+  },
+  {
+    id: 'batch.answers.transfer',
+    title: 'the answers to moved keys are in the order of the rows',
+    needs: { transfer: true },
+    async run(s) {
+      await s.addAll(['c', 'a'])
       const transfer = transferVerbs(s)
-      const [first, , last] = (await s.list()).rows.map(transferRow)
+      const [first, last] = (await s.list()).rows.map(transferRow)
       assert.ok(first && last)
       const fresh = { ...last, key: 'b' }
-      assert.deepEqual(await transfer.importRows(queue, [last, first, fresh]), [
+      assert.deepEqual(await transfer.importRows(s.queue, [last, first, fresh]), [
         'unchanged',
         'unchanged',
         'imported',
       ])
       const unknown = { ...last, key: 'd' }
-      assert.deepEqual(await transfer.dropRows(queue, [last, unknown, { ...first, crashes: 7 }]), [
-        'dropped',
-        'missing',
-        'changed',
-      ])
-      assert.deepEqual(await operate.remove(queue, ['b', 'a', 'd']), changed)
+      assert.deepEqual(
+        await transfer.dropRows(s.queue, [last, unknown, { ...first, crashes: 7 }]),
+        ['dropped', 'missing', 'changed'],
+      )
     },
   },
   {

@@ -331,4 +331,20 @@ export const planCases: readonly Case[] = [
       assert.equal((await s.row('a')).dueAt, s.now() + 250)
     },
   },
+  {
+    id: 'plan.answer',
+    title: 'an answer has the delay of its plan, even if it was merged, and none without a plan',
+    async run(s) {
+      const plan: LimiterPlan = { kind: 'exponential', baseMs: 100, maxMs: 1_000 }
+      await s.add('merged')
+      const asks = [s.ask('planned', { plan }), s.ask('plain', { delayMs: 50 })]
+      const replies = await s.addAll([...asks, s.ask('merged', { plan }), 'now'], {
+        dedupe: 'earliest',
+      })
+      assert.deepEqual(
+        replies.map(({ plannedMs }) => plannedMs),
+        [100, undefined, 100, undefined],
+      )
+    },
+  },
 ]

@@ -285,6 +285,20 @@ export const lifecycleCases: readonly Case[] = [
     },
   },
   {
+    id: 'adopt.queue',
+    title: 'a claim is found again in its own queue only',
+    needs: { adopt: true },
+    async run(s) {
+      const other = s.on('other')
+      await s.add('a')
+      await other.add('a')
+      await other.claimOne('a', { claimId: 'of other' })
+      const { claims } = await s.claim({ claimId: 'lost' })
+      assert.deepEqual(await s.driver.adopt?.(other.queue, 'lost'), [])
+      assert.deepEqual(await s.driver.adopt?.(s.queue, 'lost'), claims)
+    },
+  },
+  {
     id: 'adopt.second-run',
     title: 'a claim of a key with a second pending run is found again like the others',
     needs: { adopt: true },
@@ -325,6 +339,22 @@ export const lifecycleCases: readonly Case[] = [
       const { leaseEnds, nextAt } = await after.tick()
       assert.deepEqual([leaseEnds, nextAt], [[], Infinity])
       assert.equal((await after.done(claim)).outcome, 'idle')
+    },
+  },
+  {
+    id: 'restart.workers',
+    title: 'after a restart workers are listed as before, and keep the time of their start',
+    needs: { durable: true, workers: true },
+    async run(s) {
+      const worker = { holder: 'w', host: 'h', pid: 1, concurrency: 2, settings: { leaseMs: 5 } }
+      const startedAt = s.now()
+      await s.tick({ holder: 'w', worker })
+      await s.step(100)
+      const after = await s.restart()
+      const listed = async (): Promise<unknown> => await after.driver.workers?.(after.queue, 1_000)
+      assert.deepEqual(await listed(), [{ ...worker, startedAt, seenAt: startedAt }])
+      await after.tick({ holder: 'w', worker })
+      assert.deepEqual(await listed(), [{ ...worker, startedAt, seenAt: startedAt + 100 }])
     },
   },
 ]

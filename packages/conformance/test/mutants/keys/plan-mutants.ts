@@ -63,6 +63,11 @@ export const planMutants: readonly Mutant[] = [
       )
     },
   })),
+  verbMutant('plan-answered-without', 'every add is answered with a delay', (driver) => ({
+    add(queue, asks, options) {
+      return driver.add(queue, asks, options).map((reply) => ({ plannedMs: 0, ...reply }))
+    },
+  })),
   ruleMutant('bucket-free', 'no token is ever taken', (rules) => ({
     planned(...args) {
       const plan = rules.planned(...args)

@@ -97,4 +97,14 @@ export const lifecycleMutants: readonly Mutant[] = [
     }
   }),
   verbMutant('adopt-nothing', 'claims are not found again', () => ({ adopt: () => [] })),
+  verbMutant('adopt-any-queue', 'a claim is found again in every queue', (driver, store) => ({
+    adopt: (_, claimId) =>
+      [...store.queues.keys()].flatMap((queue) => driver.adopt(queue, claimId)),
+  })),
+  verbMutant('restart-loses-workers', 'workers are not stored', (driver, store) => ({
+    open(options) {
+      for (const { workers } of store.queues.values()) workers.clear()
+      driver.open(options)
+    },
+  })),
 ]

@@ -27,6 +27,17 @@ export const transferMutants: readonly Mutant[] = [
     ...row,
     laterAt: Infinity,
   })),
+  transferMutant(
+    'transfer-answers-sorted',
+    'rows are answered in the order of keys',
+    (transfer) => ({
+      dropRows: (queue, rows) =>
+        transfer.dropRows(
+          queue,
+          rows.toSorted((a, b) => (a.key < b.key ? -1 : 1)),
+        ),
+    }),
+  ),
   rowMutant('import-no-error', 'the last error is lost', (row) => ({
     ...row,
     lastError: undefined,
