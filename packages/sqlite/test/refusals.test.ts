@@ -22,7 +22,7 @@ import { describe, onTestFinished, test } from 'vitest'
 import { networkName } from '../src/connection/network-filesystem.ts'
 import { isSafeVersion } from '../src/library/sqlite-version.ts'
 import { scratchFile } from './scratch.ts'
-import { ask, askOptions } from './store.ts'
+import { ask, askOptions, storeOn } from './store.ts'
 
 const Database = createRequire(import.meta.url)('better-sqlite3') as new (
   path: string,
@@ -133,6 +133,21 @@ describe('a file is refused', () => {
     await makeStore(file)
     change(file, 'insert into sluice_schema values (999, 0, 0); pragma user_version = 999')
     await (await opened({ file })).close()
+  })
+
+  test('not whose schema another process makes newer and harmless while it is opened', async () => {
+    for (let isMade = false, at = 1; !isMade; at += 1) {
+      const file = scratchFile()
+      await makeStore(file)
+      const { driver, library } = storeOn(file)
+      library.fault.before = () => {
+        if (library.statements !== at) return
+        change(file, 'insert into sluice_schema values (999, 0, 0); pragma user_version = 999')
+      }
+      await driver.open({})
+      isMade = library.statements < at
+      await driver.close()
+    }
   })
 
   test('whose log is there without it', async () => {

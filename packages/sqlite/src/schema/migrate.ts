@@ -78,9 +78,10 @@ export function ensureSchema(
 }
 
 function checkVersion(database: SqliteDatabase, file: string, ownership: Ownership): number {
-  const version = versionOf(database, file)
   const mark = singleValue(database, 'pragma application_id')
   const userVersion = singleValue(database, 'pragma user_version') as number
+  // After the marks: another process may migrate the file meanwhile.
+  const version = versionOf(database, file)
   if (mark === applicationId) {
     if (version === 0) {
       throw new SluiceError(

@@ -44,4 +44,18 @@ export const foundByTestsOfSqliteFiles: readonly FoundByTest[] = [
       title: 'not that another process creates and opens between two looks',
     },
   },
+  {
+    name: 'the marks of a file of SQLite are read after its version',
+    edits: [
+      {
+        file: 'packages/sqlite/src/schema/migrate.ts',
+        find: 'if (userVersion > version)',
+        replace: "if ((singleValue(database, 'pragma user_version') as number) > version)",
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/refusals.test.ts',
+      title: 'not whose schema another process makes newer and harmless while it is opened',
+    },
+  },
 ]
