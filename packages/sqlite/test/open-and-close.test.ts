@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, symlinkSync } from 'node:fs'
+import fs, { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, symlinkSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { dirname, join } from 'node:path'
 import { chdir, cwd } from 'node:process'
 import { Worker } from 'node:worker_threads'
@@ -13,7 +14,7 @@ import { targetOf } from '../src/connection/target.ts'
 import { loadLibrary } from '../src/library/library.ts'
 import { SqliteDriver } from '../src/sqlite-driver.ts'
 import { scratchFile, scratchFolder } from './scratch.ts'
-import { ask, askOptions, claimRequest } from './store.ts'
+import { ask, askOptions, claimRequest, storeOn } from './store.ts'
 
 function openFiles(): number {
   return existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0
@@ -35,6 +36,43 @@ test('opening and closing leaves nothing behind', async () => {
   assert.equal(openFiles(), files)
   // The test runner has some of its own that come and go; a hundred of ours would show.
   assert.ok(process.getActiveResourcesInfo().length < resources + 10)
+  assert.deepEqual(readdirSync(dirname(file)), ['queue.db'])
+})
+
+test('without hard links, the file of one process does not replace that of another', async () => {
+  const file = scratchFile()
+  const [one, other] = [storeOn(file), storeOn(file)]
+  const { linkSync, renameSync } = fs
+  const others = [other]
+  let openingOther: unknown
+  onTestFinished(() => {
+    Object.assign(fs, { linkSync, renameSync })
+    syncBuiltinESMExports()
+  })
+  Object.assign(fs, {
+    linkSync() {
+      throw Object.assign(new Error('made up'), { code: 'EPERM' })
+    },
+    renameSync(from: string, to: string) {
+      const next = others.pop()
+      if (next !== undefined) openingOther = next.driver.open({})
+      renameSync(from, to)
+    },
+  })
+  syncBuiltinESMExports()
+  await one.driver.open({})
+  await other.real.step(10)
+  await openingOther
+  for (const [key, { driver }] of Object.entries({ one, other })) {
+    await driver.add('q', [ask(key)], askOptions)
+  }
+  const { rows } = await one.driver.list('q', { limit: 10 })
+  assert.deepEqual(
+    rows.map(({ key }) => key),
+    ['one', 'other'],
+  )
+  await one.driver.close()
+  await other.driver.close()
   assert.deepEqual(readdirSync(dirname(file)), ['queue.db'])
 })
 

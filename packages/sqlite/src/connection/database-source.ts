@@ -8,11 +8,11 @@ import {
   versionOf,
 } from '../library/sqlite-version.ts'
 import { ensureSchema, type MigrateMode, type Ownership } from '../schema/migrate.ts'
-import { applyPragmas, busyMs, type Durability } from './durability.ts'
+import { applyPragmas, type Durability } from './durability.ts'
 import { errorKindOf } from './errors.ts'
 import { networkFilesystemOf } from './network-filesystem.ts'
 import { prepareStatements, type Statements } from './statements.ts'
-import { ensureFile, fileError, statusOf } from './store-file.ts'
+import { ensureFile, fileError, statusOf, whileAlone } from './store-file.ts'
 
 /** Opens and closes the connection to a store. */
 export interface DatabaseSource {
@@ -145,10 +145,8 @@ function inodeOf(path: string): string {
  * open: it uses the locks of the file that was removed, and would not meet those of a new one.
  */
 function recoverAlone(library: Library, file: string): void {
-  const database = library.open(file)
   try {
-    database.exec(`pragma busy_timeout = ${busyMs}; pragma locking_mode = exclusive`)
-    database.exec('begin exclusive; commit')
+    whileAlone(library, file, 'pragma locking_mode = exclusive')
   } catch (error) {
     if (errorKindOf(error) !== 'busy') throw error
     throw new SluiceError(
@@ -156,8 +154,6 @@ function recoverAlone(library: Library, file: string): void {
       `${file} is in use by a connection whose -shm was removed, or that needs none; close it`,
       { cause: error, retryable: true },
     )
-  } finally {
-    database.close()
   }
 }
 

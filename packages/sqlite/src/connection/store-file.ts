@@ -15,7 +15,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { type EpochMs, SluiceError } from '@sluice/core/driver'
 import type { Library } from '../library/library.ts'
 import { createSchema, type Ownership } from '../schema/migrate.ts'
-import { applyPragmas } from './durability.ts'
+import { applyPragmas, busyMs } from './durability.ts'
 
 /** The `code` of an error of the file system; undefined for other errors. */
 function codeOf(error: unknown): unknown {
@@ -101,7 +101,7 @@ export function ensureFile(path: string, wish: FileRequirements): void {
         'put it on a local disk, or say unsafeFilesystem: true',
     )
   }
-  if (statusOf(path) === undefined) {
+  if (!statusOf(path)) {
     if (wish.mustExist) throw fileError(`${path} does not exist`)
     createFile(path, wish)
   }
@@ -112,7 +112,7 @@ export function ensureFile(path: string, wish: FileRequirements): void {
   if (status.size === 0 && wish.ownership === 'ours') {
     throw new SluiceError(
       'ERR_STORE_DAMAGED',
-      `${path} is empty, which a file of queues never is; remove it to begin again`,
+      `${path} is empty, which a store never is; remove it to begin again`,
     )
   }
 }
@@ -123,7 +123,7 @@ export function ensureFile(path: string, wish: FileRequirements): void {
  */
 function createFile(path: string, { library, now }: FileRequirements): void {
   // Another process may have created and opened it since.
-  if (statusOf(`${path}-wal`) !== undefined && statusOf(path) === undefined) {
+  if (statusOf(`${path}-wal`) && !statusOf(path)) {
     throw new SluiceError(
       'ERR_STORE_DAMAGED',
       `${path} is missing, but its log is there; put the file back, or remove ${path}-wal`,
@@ -142,7 +142,7 @@ function createFile(path: string, { library, now }: FileRequirements): void {
     } finally {
       database.close()
     }
-    putInPlace(draft, path)
+    putInPlace(draft, path, library)
   } catch (error) {
     const code = String(codeOf(error))
     if (!/^E(?!RR_)/.test(code)) throw error
@@ -152,34 +152,53 @@ function createFile(path: string, { library, now }: FileRequirements): void {
   }
 }
 
-function putInPlace(draft: string, path: string): void {
+function putInPlace(draft: string, path: string, library: Library): void {
   try {
     linkSync(draft, path)
-  } catch (error) {
+  } catch {
     // Another process was first; its file is equivalent.
-    if (codeOf(error) === 'EEXIST') return
-    // A file system without hard links. The file of another process could be overwritten here, but
-    // only before either process has acknowledged a write.
-    if (statusOf(path) !== undefined) return
-    renameSync(draft, path)
+    if (statusOf(path)) return
+    // There are no hard links. A rename would replace a file that another process has created since, with the
+    // writes that it has acknowledged, so processes take turns. A lock of SQLite ends with its process.
+    const lock = `${path}.lock`
+    // A journal could not be opened after another process has removed the lock.
+    whileAlone(library, lock, 'pragma journal_mode = off', () => {
+      if (!statusOf(path)) renameSync(draft, path)
+    })
+    // A process that creates the lock again finds the file.
+    removeIfThere(lock)
   }
   syncDirectory(dirname(path))
 }
 
-function syncDirectory(directory: string): void {
-  let handle: number
+/** Does `work` while no other connection uses a file; busy if one does. */
+export function whileAlone(
+  library: Library,
+  file: string,
+  pragma: string,
+  work?: () => void,
+): void {
+  const database = library.open(file)
   try {
-    handle = openSync(directory, 'r')
-  } catch {
-    // Not every system lets a directory be opened.
-    return
-  }
-  try {
-    fsyncSync(handle)
-  } catch {
-    // Nor synced.
+    database.exec(`pragma busy_timeout = ${busyMs}`)
+    database.exec(pragma)
+    database.exec('begin exclusive')
+    work?.()
   } finally {
-    closeSync(handle)
+    database.close()
+  }
+}
+
+function syncDirectory(directory: string): void {
+  try {
+    const handle = openSync(directory, 'r')
+    try {
+      fsyncSync(handle)
+    } finally {
+      closeSync(handle)
+    }
+  } catch {
+    // Not every system lets a directory be opened, or synced.
   }
 }
 

@@ -35,8 +35,8 @@ export const foundByTestsOfSqliteFiles: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/sqlite/src/connection/store-file.ts',
-        find: '-wal`) !== undefined && statusOf(path) === undefined) {',
-        replace: '-wal`) !== undefined) {',
+        find: '-wal`) && !statusOf(path)) {',
+        replace: '-wal`)) {',
       },
     ],
     finder: {
@@ -56,6 +56,20 @@ export const foundByTestsOfSqliteFiles: readonly FoundByTest[] = [
     finder: {
       file: 'packages/sqlite/test/refusals.test.ts',
       title: 'not whose schema another process makes newer and harmless while it is opened',
+    },
+  },
+  {
+    name: 'without hard links, the file of one process replaces that of another',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection/store-file.ts',
+        find: "    database.exec('begin exclusive')\n",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/open-and-close.test.ts',
+      title: 'without hard links, the file of one process does not replace that of another',
     },
   },
 ]
