@@ -1,6 +1,7 @@
 /** Connections that say nothing any more, while new ones work. */
 import type { AskOptions, Driver } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
+import { startStopwatch } from '@sluice/needs/hold-ups'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import type { PgListener } from '../../src/connection/client-shapes.ts'
@@ -65,21 +66,21 @@ test('after one silent connection, no other old one is tried', async () => {
   await expect(driver.add('q', [ask('a')], options)).rejects.toMatchObject({
     code: 'ERR_UNKNOWN_OUTCOME',
   })
-  const startedAt = performance.now()
+  const elapsedMs = startStopwatch()
   expect(await driver.add('q', [ask('b')], options)).toMatchObject([{ outcome: 'added' }])
-  expect(performance.now() - startedAt).toBeLessThan(1_000)
+  expect(elapsedMs()).toBeLessThan(1_000)
 })
 
 test('the server is asked about a silent connection, and one that it forgot is given up', async () => {
   await opened()
   await warm()
   proxy.silence()
-  const startedAt = performance.now()
+  const elapsedMs = startStopwatch()
   await expect(driver.add('q', [ask('a')], options)).rejects.toMatchObject({
     code: 'ERR_UNKNOWN_OUTCOME',
   })
   // Much sooner than after ten seconds.
-  expect(performance.now() - startedAt).toBeLessThan(4_000)
+  expect(elapsedMs()).toBeLessThan(4_000)
   expect(await driver.add('q', [ask('b')], options)).toMatchObject([{ outcome: 'added' }])
 })
 
@@ -93,9 +94,9 @@ test('after one silent connection, the one that listens is not relied on', async
   await expect(driver.add('q', [ask('a')], options)).rejects.toMatchObject({
     code: 'ERR_UNKNOWN_OUTCOME',
   })
-  const startedAt = performance.now()
+  const elapsedMs = startStopwatch()
   await driver.tick('q', tick)
-  expect(performance.now() - startedAt).toBeLessThan(1_000)
+  expect(elapsedMs()).toBeLessThan(1_000)
   await unwatch?.()
 })
 
@@ -122,13 +123,13 @@ test('a renewal is given up after a fraction of the lease, and works on the next
   const [{ token = 0 } = {}] = (await driver.claim('q', request)).claims
   await warm()
   proxy.silence()
-  const startedAt = performance.now()
+  const [untilGivenUpMs, untilRenewedMs] = [startStopwatch(), startStopwatch()]
   const renew = async () => await driver.renew('q', [{ key: 'a', token }], leaseMs)
   await expect(renew()).rejects.toMatchObject({ code: 'ERR_UNKNOWN_OUTCOME' })
-  expect(performance.now() - startedAt).toBeLessThan(leaseMs / 3)
+  expect(untilGivenUpMs()).toBeLessThan(leaseMs / 3)
   const [renewed] = await renew()
   expect(renewed).toMatchObject({ outcome: 'renewed' })
-  expect(performance.now() - startedAt).toBeLessThan(leaseMs / 2)
+  expect(untilRenewedMs()).toBeLessThan(leaseMs / 2)
 })
 
 test('opening over a connection that breaks is never in doubt', async () => {
