@@ -6,7 +6,7 @@ import { beginText, type Connection, type Connections, type RunOptions } from '.
 import { type ConnectionProbe, suspicionMs } from './connection-probe.ts'
 import { DeadlineError, withDeadline } from './deadline.ts'
 import { destroySocket, trafficOf } from './destroy-socket.ts'
-import { breaksConnection, isForeignPrepared, storeError } from './errors.ts'
+import { breaksConnection, isForeignPrepared, sqlStateOf, storeError } from './errors.ts'
 import type { Statement } from './statements.ts'
 
 /** How a pool is used. */
@@ -96,6 +96,10 @@ export class PoolConnections implements Connections {
   #seesConnects = false
   /** Connections that were accepted, and have answered no statement yet. */
   readonly #untried = new WeakSet<PgPoolClient>()
+  /** How many connections this driver has taken. */
+  #takenCount = 0
+  /** Calls that a full server refused a connection: each waits until another call gives one back. */
+  readonly #waiting = new Set<{ readonly wake: () => void }>()
 
   constructor(pool: PgPool, use: PoolUse) {
     this.#pool = pool
@@ -205,9 +209,10 @@ export class PoolConnections implements Connections {
     const endAt = environment.clock.monotonicMs() + Math.min(timeoutMs, withinMs)
     try {
       for (;;) {
-        const client = await this.#connect(endAt - environment.clock.monotonicMs())
+        const client = await this.#connect(endAt)
         if (client === undefined) continue
         if (this.#isTrusted(client)) {
+          this.#takenCount += 1
           client.on('error', ignore)
           this.#takenAt.set(client, environment.clock.monotonicMs())
           return client
@@ -215,6 +220,7 @@ export class PoolConnections implements Connections {
         this.#discard(client)
       }
     } catch (error) {
+      this.#wakeNext()
       if (error instanceof DeadlineError) {
         throw new SluiceError('ERR_TIMEOUT', `nothing was sent: ${error.message}`, {
           cause: error,
@@ -225,9 +231,11 @@ export class PoolConnections implements Connections {
     }
   }
 
-  /** Waits for a connection; `undefined` if the one that is being opened is lost. */
-  async #connect(withinMs: number): Promise<PgPoolClient | undefined> {
+  /** Waits for a connection; `undefined` if the one that was being opened is lost, or the server was full. */
+  async #connect(endAt: number): Promise<PgPoolClient | undefined> {
     const what = 'the wait for a connection'
+    const { environment } = this.#use
+    const withinMs = endAt - environment.clock.monotonicMs()
     const { hasOwnClients } = this.#use
     const { idleCount = 0, waitingCount = 0 } = this.#pool
     const isIdle = idleCount > waitingCount
@@ -239,11 +247,38 @@ export class PoolConnections implements Connections {
       suspicion: this.#connectSuspicion(),
     }
     try {
-      return await withDeadline(this.#use.environment, withinMs, what, connecting, options)
+      return await withDeadline(environment, withinMs, what, connecting, options)
     } catch (error) {
       if (error instanceof DeadlineError && error.isLost) return undefined
-      throw error
+      if (sqlStateOf(error) !== '53300') throw error
+      if (this.#takenCount > 0) await this.#givenBack(endAt)
+      else if ((this.#pool.idleCount ?? 0) === 0) throw error
+      return undefined
     }
+  }
+
+  /** Waits until a call of this driver has given a connection back. */
+  async #givenBack(endAt: number): Promise<void> {
+    const { environment } = this.#use
+    const what = 'the wait for a connection, while the server accepts no more of them,'
+    const call = { wake: ignore }
+    const woken = new Promise<void>((resolve) => {
+      call.wake = resolve
+    })
+    this.#waiting.add(call)
+    try {
+      await withDeadline(environment, endAt - environment.clock.monotonicMs(), what, woken)
+    } finally {
+      this.#waiting.delete(call)
+    }
+  }
+
+  /** One call at a time, which then gives back what it gets, or fails and wakes the next. */
+  #wakeNext(): void {
+    if (this.#waiting.size === 0) return
+    const [call] = this.#waiting
+    this.#waiting.delete(call!)
+    call!.wake()
   }
 
   /** A new connection may hang where the next one does not. */
@@ -271,6 +306,12 @@ export class PoolConnections implements Connections {
 
   /** Puts a connection back into the pool, or discards it if it is broken or in an unknown state. */
   #giveBack(client: PgPoolClient, error?: unknown): void {
+    this.#takenCount -= 1
+    this.#release(client, error)
+    this.#wakeNext()
+  }
+
+  #release(client: PgPoolClient, error: unknown): void {
     client.removeListener('error', ignore)
     if (error instanceof DeadlineError) {
       // The cause may have broken other connections too, so those have to answer first.

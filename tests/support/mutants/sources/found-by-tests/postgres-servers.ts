@@ -100,4 +100,34 @@ export const foundByTestsOfPostgresServers: readonly FoundByTest[] = [
       title: 'a schema is not called empty because row level security hides its migrations',
     },
   },
+  {
+    name: 'on Postgres, a full server refuses calls although the driver has connections',
+    edits: [
+      {
+        file: 'packages/postgres/src/connection/pool-connections.ts',
+        find: 'this.#takenCount > 0',
+        replace: 'this.#takenCount > 1e9',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/full-server.test.ts',
+      title: 'calls wait for the connections that the driver has',
+    },
+  },
+  {
+    name: 'on Postgres, of the calls that wait on a full server one is told that no connection is left',
+    edits: [
+      {
+        file: 'packages/postgres/src/connection/pool-connections.ts',
+        find: `      this.#wakeNext()
+      if (`,
+        replace: '      if (',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/full-server.test.ts',
+      title:
+        'calls that wait for a connection are refused, too, once it broke and there is no other',
+    },
+  },
 ]

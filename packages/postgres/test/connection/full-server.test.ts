@@ -1,0 +1,106 @@
+/** A server that accepts no more connections, while the driver has some. */
+import { systemEnvironment } from '@sluice/core/driver'
+import type pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { PgPool } from '../../src/connection/client-shapes.ts'
+import { PoolConnections } from '../../src/connection/pool-connections.ts'
+import { postgresDriver } from '../../src/index.ts'
+import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+let roles = 0
+
+beforeAll(async () => {
+  server = await startServer()
+})
+
+afterAll(async () => {
+  await server.stop()
+})
+
+/** A role to which the server gives so many connections, and its address. */
+async function newRole(
+  connections: number,
+): Promise<{ readonly role: string; readonly url: string }> {
+  roles += 1
+  const role = `limited_${roles}`
+  await sql(
+    server.url,
+    `create role ${role} login password 'secret' connection limit ${connections}`,
+    `grant create on database postgres to ${role}`,
+  )
+  const url = new URL(server.url)
+  url.username = role
+  return { role, url: url.href }
+}
+
+interface Limited {
+  readonly connections: PoolConnections
+  readonly pool: pg.Pool
+  readonly role: string
+}
+
+/** Connections for such a role. */
+async function limitedTo(count: number): Promise<Limited> {
+  const { role, url } = await newRole(count)
+  const pool = poolOf(url)
+  const use = { environment: systemEnvironment, timeoutMs: 5_000 }
+  return { connections: new PoolConnections(pool as unknown as PgPool, use), pool, role }
+}
+
+const one = { name: '', text: 'select 1 as one' }
+
+test('calls wait for the connections that the driver has', async () => {
+  const { url: connectionString } = await newRole(2)
+  const driver = postgresDriver({ connectionString, schema: 'limited', notify: false })
+  await driver.open({})
+  const queues = Array.from({ length: 20 }, (_, at) => `q${at}`)
+  const counts = await Promise.all(queues.map((queue) => driver.counts(queue, { cap: 1 })))
+  expect(counts.map(({ ready }) => ready)).toEqual(queues.map(() => 0))
+  await driver.close()
+})
+
+test('a call that gives up waiting leaves the connection to the next one', async () => {
+  const { connections, pool } = await limitedTo(1)
+  let end = (): void => {}
+  const isOver = new Promise<void>((resolve) => {
+    end = resolve
+  })
+  await connections.run(one, [])
+  const holding = connections.connected(() => isOver)
+  const impatient = connections.run(one, [], { withinMs: 300 })
+  const patient = connections.run(one, [])
+  await expect(impatient).rejects.toMatchObject({ code: 'ERR_TIMEOUT', retryable: true })
+  end()
+  await holding
+  expect(await patient).toEqual([{ one: '1' }])
+  await pool.end()
+})
+
+test('calls that wait for a connection are refused, too, once it broke and there is no other', async () => {
+  const { connections, pool, role } = await limitedTo(1)
+  let end = (): void => {}
+  const isOver = new Promise<void>((resolve) => {
+    end = resolve
+  })
+  await connections.run(one, [])
+  const broken = connections.connected(async () => {
+    await isOver
+    throw new Error('the connection broke')
+  })
+  const others = [one, one, one].map((statement) => connections.run(statement, []))
+  await sql(server.url, `alter role ${role} connection limit 0`)
+  end()
+  await expect(broken).rejects.toMatchObject({ code: 'ERR_UNKNOWN_OUTCOME' })
+  const results = await Promise.allSettled(others)
+  const refused = { status: 'rejected', reason: { code: 'ERR_STORE', retryable: true } }
+  expect(results).toMatchObject([refused, refused, refused])
+  await pool.end()
+})
+
+test('without a connection of its own, a call is refused at once', async () => {
+  const { connections, pool } = await limitedTo(0)
+  const refused = connections.run(one, [])
+  await expect(refused).rejects.toMatchObject({ code: 'ERR_STORE', retryable: true })
+  await pool.end()
+})
