@@ -61,8 +61,8 @@ export function countKeys(queue: MemoryQueue, cap: number, now: EpochMs): Counts
 export function listKeys(queue: MemoryQueue, request: ListRequest, now: EpochMs): ListReply {
   const { keys, state, prefix = '', cursor: after, limit } = request
   if (keys !== undefined) {
-    const named = keys.map((key) => (key.startsWith(prefix) ? queue.find(key) : noRow))
-    const rows = named.filter((row) => row !== noRow).map((row) => keyRow(queue, row, now))
+    const found = [...new Set(keys)].filter((key) => key.startsWith(prefix)).map(queue.find, queue)
+    const rows = found.filter((row) => row !== noRow).map((row) => keyRow(queue, row, now))
     return { now, rows: rows.filter((row) => !state || row.state === state) }
   }
   const { states, table } = queue

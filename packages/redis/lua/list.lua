@@ -1,7 +1,7 @@
 #!lua flags=no-writes
 -- Lists keys in the order of their bytes.
 --
--- Arguments: the most bytes of items and errors, the number of names, then the names, or 0 and: the sorted
+-- Arguments: the most bytes of items and errors, the number of names, then the names, or -1 and: the sorted
 -- set to read (keys or parked), the lower bound of ZRANGEBYLEX, the most keys to look at.
 -- Reply: how many keys were looked at, negative if there were too many bytes for the rest, then for each stored key its name, item, error, holder, and the
 -- numbers of its state, the trace contexts of the pending and of the claimed run; an absent text is false.
@@ -10,7 +10,7 @@
 local bytesMax = numberArgument()
 local count = numberArgument()
 local names = {}
-if count > 0 then
+if count >= 0 then
   for index = 1, count do names[index] = argument() end
 else
   local key = argument() == 'parked' and parkedKey or keysKey

@@ -1543,7 +1543,7 @@ return answer(unpack(replies))`].join('\n'),
   list: ['#!lua flags=no-writes', parts.begin, parts.rows, `local bytesMax = numberArgument()
 local count = numberArgument()
 local names = {}
-if count > 0 then
+if count >= 0 then
 for index = 1, count do names[index] = argument() end
 else
 local key = argument() == 'parked' and parkedKey or keysKey

@@ -22,7 +22,7 @@ export interface KeyRow extends Readonly<KeyState> {
 
 /** Which keys to list. */
 export interface ListRequest {
-  /** Only these keys, in any order, without paging. `state` and `prefix` apply to them, too. */
+  /** Only these keys, each once, in any order, without paging. `state` and `prefix` apply to them, too. */
   readonly keys?: readonly string[] | undefined
   /** Only keys in this state. */
   readonly state?: KeyStateWord | undefined

@@ -16,7 +16,7 @@ export async function list(
   const moment = store.time.moment()
   const rows = await store.run('list', [
     queue,
-    keys === undefined ? null : arrayLiteral(keys),
+    keys === undefined ? null : arrayLiteral([...new Set(keys)]),
     state === undefined ? null : keyStateWords.indexOf(state),
     prefix,
     cursor,

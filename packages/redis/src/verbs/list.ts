@@ -113,7 +113,7 @@ export async function list(
     const from = compareKeys(prefix, cursor) > 0 ? `[${prefix}` : `(${cursor}`
     // One more than fits, to know whether there is a page after this one.
     const wanted = Math.min(scriptKeysMax, state === undefined ? limit - found.length + 1 : 256)
-    const args = [String(bytesMax), '0', source, from, String(wanted)]
+    const args = [String(bytesMax), '-1', source, from, String(wanted)]
     const reply = await store.run('list', queue, args)
     const now = number(reply[0])
     for (const row of rowsOf(reply, now)) {

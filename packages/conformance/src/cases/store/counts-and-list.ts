@@ -178,12 +178,16 @@ export const countsAndListCases: readonly Case[] = [
   },
   {
     id: 'list.keys',
-    title: 'keys that are requested by name are listed if a row is stored, in any number',
+    title:
+      'keys that are requested by name are listed once if a row is stored, in any number, also none',
     async run(s) {
       await s.addAll(['a', 'b', 'c'])
       const { rows, cursor } = await s.list({ keys: ['c', 'unknown', 'a'], limit: 1 })
       assert.deepEqual(rows.map(({ key }) => key).sort(), ['a', 'c'])
       assert.equal(cursor, undefined)
+      const twice = await s.list({ keys: ['b', 'a', 'b'], limit: 1 })
+      assert.deepEqual(twice.rows.map(({ key }) => key).sort(), ['a', 'b'])
+      assert.deepEqual((await s.list({ keys: [] })).rows, [])
     },
   },
   {
