@@ -155,6 +155,7 @@ export class PoolConnections implements Connections {
     let isCommitting = false
     try {
       await connection.script(beginText)
+      this.#untried.delete(client)
       const answer = await work(connection)
       isCommitting = true
       await connection.script('commit')

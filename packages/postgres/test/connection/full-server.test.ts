@@ -1,4 +1,4 @@
-/** A server that accepts no more connections, while the driver has some. */
+/** A server, or a pooler in front of it, that has no more connections. */
 import { systemEnvironment } from '@sluice/core/driver'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -102,5 +102,18 @@ test('without a connection of its own, a call is refused at once', async () => {
   const { connections, pool } = await limitedTo(0)
   const refused = connections.run(one, [])
   await expect(refused).rejects.toMatchObject({ code: 'ERR_STORE', retryable: true })
+  await pool.end()
+})
+
+test('a transaction whose first statement was answered is not blamed on a pooler', async () => {
+  const pool = poolOf(server.url)
+  const use = { environment: systemEnvironment, timeoutMs: 300 }
+  const connections = new PoolConnections(pool as unknown as PgPool, use)
+  const sleep = { name: '', text: 'select pg_sleep(5)' }
+  const silent = connections.transaction((connection) => connection.query(sleep, []))
+  await expect(silent).rejects.toMatchObject({
+    code: 'ERR_STORE',
+    message: expect.not.stringContaining('pooler'),
+  })
   await pool.end()
 })

@@ -130,4 +130,19 @@ export const foundByTestsOfPostgresServers: readonly FoundByTest[] = [
         'calls that wait for a connection are refused, too, once it broke and there is no other',
     },
   },
+  {
+    name: 'on Postgres, a silent statement of any transaction is blamed on a pooler',
+    edits: [
+      {
+        file: 'packages/postgres/src/connection/pool-connections.ts',
+        find: `      this.#untried.delete(client)
+      const answer`,
+        replace: '      const answer',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/full-server.test.ts',
+      title: 'a transaction whose first statement was answered is not blamed on a pooler',
+    },
+  },
 ]
