@@ -110,9 +110,10 @@ export class SchemaState {
       return `is at version ${this.version}, and this program wants version ${schemaVersion}`
     }
     const names = this.missingFunctions.map(({ name }) => name)
-    if (names.length === 0) {
+    if (this.isUnnumbered && names.length === 0) {
       return 'has sequences without values, as after logical replication, so that fencing tokens would start again'
     }
+    if (names.length === 0) return 'lacks functions that are called from SQL, or has others'
     return names.every((name) => this.#elsewhere.has(name))
       ? 'was renamed, and its functions still use the schema of the old name'
       : `lacks functions that this program calls: ${names.join(', ')}`

@@ -64,6 +64,32 @@ test('a role that may create, but owns nothing, is told that the owner has to mi
   })
 })
 
+test('functions for SQL that another role owns are named if they cannot be replaced', async () => {
+  await sql(server.url, "create role replacer login password 'secret'")
+  const url = new URL(server.url)
+  url.username = 'replacer'
+  const made = driverOn('restored')
+  await made.open({})
+  await made.close()
+  // As restored from a dump without comments.
+  await sql(
+    server.url,
+    `do $$ declare one record; begin
+      for one in select oid::regprocedure as f from pg_proc where pronamespace = 'restored'::regnamespace
+      loop execute format('comment on function %s is null', one.f); end loop; end $$`,
+    'grant all on schema restored to replacer',
+    'grant all on all tables in schema restored to replacer',
+    'grant all on all sequences in schema restored to replacer',
+  )
+  const opening = expect(driverOn('restored', { connectionString: url.href }).open({})).rejects
+  await opening.toMatchObject({
+    code: 'ERR_SCHEMA_OLDER',
+    message: expect.stringMatching(
+      /lacks functions that are called from SQL.*the owner.*must be owner of function/,
+    ),
+  })
+})
+
 test('a schema is not called empty because row level security hides its migrations', async () => {
   await sql(server.url, "create role hidden_from login password 'secret'")
   const made = driverOn('hides')

@@ -145,4 +145,18 @@ export const foundByTestsOfPostgresServers: readonly FoundByTest[] = [
       title: 'a transaction whose first statement was answered is not blamed on a pooler',
     },
   },
+  {
+    name: 'a schema of Postgres whose functions for SQL cannot be replaced is said to lack values',
+    edits: [
+      {
+        file: 'packages/postgres/src/schema/schema-state.ts',
+        find: 'this.isUnnumbered && names',
+        replace: 'names',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/schema/roles.test.ts',
+      title: 'functions for SQL that another role owns are named if they cannot be replaced',
+    },
+  },
 ]
