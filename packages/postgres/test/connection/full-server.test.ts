@@ -3,6 +3,7 @@ import { systemEnvironment } from '@sluice/core/driver'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { PgPool } from '../../src/connection/client-shapes.ts'
+import { DeadlineError } from '../../src/connection/deadline.ts'
 import { PoolConnections } from '../../src/connection/pool-connections.ts'
 import { postgresDriver } from '../../src/index.ts'
 import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
@@ -106,11 +107,10 @@ test('without a connection of its own, a call is refused at once', async () => {
 })
 
 test('a transaction whose first statement was answered is not blamed on a pooler', async () => {
-  const pool = poolOf(server.url)
-  const use = { environment: systemEnvironment, timeoutMs: 300 }
-  const connections = new PoolConnections(pool as unknown as PgPool, use)
-  const sleep = { name: '', text: 'select pg_sleep(5)' }
-  const silent = connections.transaction((connection) => connection.query(sleep, []))
+  const { connections, pool } = await limitedTo(1)
+  const silent = connections.transaction(() => {
+    throw new DeadlineError('a statement', 300)
+  })
   await expect(silent).rejects.toMatchObject({
     code: 'ERR_STORE',
     message: expect.not.stringContaining('pooler'),
