@@ -45,6 +45,8 @@ export async function outage(trouble: Trouble, ms: number): Promise<OutageReport
     working.tell(`due ${due} ${ms + 1_000}`)
     await working.hears(({ delayed }) => delayed === due, 30_000)
     await passes(500)
+    // A call may fail and be reported while the trouble begins.
+    const untroubled = await working.report()
     await trouble.begin()
     const before = await working.report()
     working.tell('soon')
@@ -76,7 +78,7 @@ export async function outage(trouble: Trouble, ms: number): Promise<OutageReport
       attempts: Math.max(0, sum(calls) - (after.added - before.added)),
       connections: after.connections - before.connections,
       cpuMs: after.cpuMs,
-      codes: less(after.codes, before.codes),
+      codes: less(after.codes, untroubled.codes),
       calls,
       firstRunMs: run?.at === undefined ? undefined : run.at - endedAt,
       firstAddMs: add?.at === undefined ? undefined : add.at - endedAt,
