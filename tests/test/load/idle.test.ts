@@ -13,7 +13,8 @@ let seen: IdleWindow
 
 beforeAll(async () => {
   seen = await idleWindow(windowMs, sizes)
-})
+  // Longer than a hook may take while a mutant is tested.
+}, 120_000)
 
 describe.for(['sqlite', 'postgres'] as const)('%s', (store) => {
   test.for(sizes)('%i idle processes on one store', (size) => {
