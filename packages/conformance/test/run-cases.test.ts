@@ -20,6 +20,12 @@ async function withinAMinute(promise: Promise<unknown>): Promise<unknown> {
   return answer
 }
 
+/** Resolves once `runHanging` has stepped the time by so many milliseconds. */
+function stepped(ms: number): Promise<void> {
+  // real time: it is under the control of `runHanging`, so that nothing sleeps.
+  return new Promise((resolve) => void setTimeout(resolve, ms))
+}
+
 /** The results of two cases, while a minute passes at once. */
 async function runHanging(
   create: CreateSubject,
@@ -71,8 +77,8 @@ test('a subject that is never created fails its cases, one after the other', asy
 })
 
 test('cases that may take longer may take longer to create and remove their stores', async () => {
-  // real time: under the control of `runHanging`, in whose minute two cases fit.
-  const slowly = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 16_000))
+  // Two cases fit into the minute of `runHanging`.
+  const slowly = (): Promise<void> => stepped(16_000)
   const slowToRemove: CreateSubject = () => ({ ...modelSubject(), dispose: slowly })
   const slowToCreate: CreateSubject = async () => {
     await slowly()
@@ -131,14 +137,12 @@ function noted(): { readonly seen: string[]; readonly create: CreateSubject } {
 }
 
 /** Resolves when a case of the test has passed its limit. */
-// real time: under the control of `runHanging`.
-const late = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 12_000))
+const late = (): Promise<void> => stepped(12_000)
 
 test('a subject that is created after its limit is disposed of', async () => {
   const { seen, create } = noted()
   const slow: CreateSubject = async () => {
-    // real time: under the control of `runHanging`.
-    await new Promise((resolve) => setTimeout(resolve, 16_000))
+    await stepped(16_000)
     return await create()
   }
   await runHanging(slow)

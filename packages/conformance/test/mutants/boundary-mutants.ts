@@ -222,9 +222,13 @@ export const boundaryMutants: readonly Mutant[] = [
       if (state.token !== 0) state.claimedReadyAt = state.leaseUntil
     },
   ),
-  openMutant('restart-ends-endless', 'no lease is stored as none, which is over', ({ state }) => {
-    if (state.token !== 0 && state.leaseUntil === never) state.leaseUntil = 0
-  }),
+  openMutant(
+    'restart-ends-endless',
+    'a hold without a lease is stored with one that has expired',
+    ({ state }) => {
+      if (state.token !== 0 && state.leaseUntil === never) state.leaseUntil = 0
+    },
+  ),
   verbMutant('lease-answers-sorted', 'leases are answered in the order of the keys', (driver) => ({
     expire: (queue, leases, options) => driver.expire(queue, leases.toSorted(byKey), options),
   })),

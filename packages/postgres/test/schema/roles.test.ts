@@ -1,12 +1,9 @@
 /** Roles that bring the schema up to date, and have other settings or fewer rights than its owner. */
 import type { Driver } from '@sluice/core'
 import type pg from 'pg'
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type PostgresOptions, postgresDriver } from '../../src/index.ts'
 import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
-
-// A server on a busy machine takes its time.
-vi.setConfig({ testTimeout: 30_000 })
 
 let server: TestServer
 let pool: pg.Pool
@@ -14,7 +11,7 @@ let pool: pg.Pool
 beforeAll(async () => {
   server = await startServer()
   pool = poolOf(server.url)
-}, 60_000)
+})
 
 afterAll(async () => {
   await pool.end()
@@ -23,6 +20,20 @@ afterAll(async () => {
 
 function driverOn(schema: string, more: PostgresOptions = { pool }): Driver {
   return postgresDriver({ schema, onWarning() {}, ...more })
+}
+
+/** The driver as another role. */
+function driverAs(role: string, schema: string): Driver {
+  const url = new URL(server.url)
+  url.username = role
+  return driverOn(schema, { connectionString: url.href })
+}
+
+/** Creates a schema as its owner. */
+async function make(schema: string): Promise<void> {
+  const driver = driverOn(schema)
+  await driver.open({})
+  await driver.close()
 }
 
 test('no time limit of the role ends a migration', async () => {
@@ -40,24 +51,18 @@ test('no time limit of the role ends a migration', async () => {
       execute function public.unlimited()`,
   )
   onTestFinished(async () => void (await pool.query('drop event trigger unlimited')))
-  const url = new URL(server.url)
-  url.username = 'limited'
-  const driver = driverOn('unlimited', { connectionString: url.href })
+  const driver = driverAs('limited', 'unlimited')
   await driver.open({})
   await driver.close()
 })
 
 test('a role that may create, but owns nothing, is told that the owner has to migrate', async () => {
   await sql(server.url, "create role creator login password 'secret'")
-  const url = new URL(server.url)
-  url.username = 'creator'
-  const made = driverOn('owned_before')
-  await made.open({})
-  await made.close()
+  await make('owned_before')
   const grant = 'grant all on schema owned_after to creator'
   const tables = 'grant all on all tables in schema owned_after to creator'
   await sql(server.url, 'alter schema owned_before rename to owned_after', grant, tables)
-  const opening = expect(driverOn('owned_after', { connectionString: url.href }).open({})).rejects
+  const opening = expect(driverAs('creator', 'owned_after').open({})).rejects
   await opening.toMatchObject({
     code: 'ERR_SCHEMA_OLDER',
     message: expect.stringMatching(/was renamed.*owner.*has to run.*must be owner of function/),
@@ -66,11 +71,7 @@ test('a role that may create, but owns nothing, is told that the owner has to mi
 
 test('functions for SQL that another role owns are named if they cannot be replaced', async () => {
   await sql(server.url, "create role replacer login password 'secret'")
-  const url = new URL(server.url)
-  url.username = 'replacer'
-  const made = driverOn('restored')
-  await made.open({})
-  await made.close()
+  await make('restored')
   // As restored from a dump without comments.
   await sql(
     server.url,
@@ -81,7 +82,7 @@ test('functions for SQL that another role owns are named if they cannot be repla
     'grant all on all tables in schema restored to replacer',
     'grant all on all sequences in schema restored to replacer',
   )
-  const opening = expect(driverOn('restored', { connectionString: url.href }).open({})).rejects
+  const opening = expect(driverAs('replacer', 'restored').open({})).rejects
   await opening.toMatchObject({
     code: 'ERR_SCHEMA_OLDER',
     message: expect.stringMatching(
@@ -92,18 +93,14 @@ test('functions for SQL that another role owns are named if they cannot be repla
 
 test('a schema is not called empty because row level security hides its migrations', async () => {
   await sql(server.url, "create role hidden_from login password 'secret'")
-  const made = driverOn('hides')
-  await made.open({})
-  await made.close()
+  await make('hides')
   await sql(
     server.url,
     'grant usage on schema hides to hidden_from',
     'grant select on all tables in schema hides to hidden_from',
     'alter table hides.migrations enable row level security',
   )
-  const url = new URL(server.url)
-  url.username = 'hidden_from'
-  const opening = expect(driverOn('hides', { connectionString: url.href }).open({})).rejects
+  const opening = expect(driverAs('hidden_from', 'hides').open({})).rejects
   await opening.toMatchObject({
     code: 'ERR_STORE',
     retryable: false,
