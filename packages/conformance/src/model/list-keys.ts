@@ -63,13 +63,17 @@ export function listKeys(
   const found = keys
     .filter(({ key }) => wanted === undefined || wanted.has(key))
     .filter(({ key }) => key.startsWith(prefix))
-    .map((entry) => ({ entry, bytes: Buffer.from(entry.key) }))
+    .map((entry) => ({
+      entry,
+      word: rules.stateWord(entry.state, now),
+      bytes: Buffer.from(entry.key),
+    }))
     .filter(({ bytes }) => after === undefined || Buffer.compare(bytes, after) > 0)
+    .filter(({ word }) => state === undefined || word === state)
     .sort((a, b) => Buffer.compare(a.bytes, b.bytes))
-    .map(({ entry }) => rowOf(entry, rules.stateWord(entry.state, now)))
-    .filter((row) => state === undefined || row.state === state)
-  if (wanted !== undefined) return { now, rows: found }
-  const rows = found.slice(0, request.limit)
+  const page = wanted === undefined ? found.slice(0, request.limit) : found
+  const rows = page.map(({ entry, word }) => rowOf(entry, word))
+  if (wanted !== undefined) return { now, rows }
   const last = rows.at(-1)
   return {
     now,
