@@ -17,8 +17,8 @@ export interface PostgresServer {
 
 /** Starts a server that does not wait for the disk. */
 export async function startPostgres(): Promise<PostgresServer> {
-  const { url, dispose } = await testPostgres()
-  const pool = new pg.Pool({ connectionString: url, max: 8 })
+  const { url, socketUrl, dispose } = await testPostgres()
+  const pool = new pg.Pool({ connectionString: socketUrl, max: 8 })
   pool.on('error', () => {})
   // Every driver of a test listens for trouble.
   pool.setMaxListeners(0)

@@ -24,7 +24,7 @@ describe.skipIf(!needs('pgbouncer', pgbouncerPath !== undefined))('behind pgboun
     pooler = await startPooler(server)
     pool = poolOf(pooler.url, 6)
     // A poll within every pause of a case that waits for no wake.
-    create = subjectsOn({ url: server.url, driver: { pool, pollMs: 50 } })
+    create = subjectsOn({ url: server.socketUrl, driver: { pool, pollMs: 50 } })
   })
 
   afterAll(async () => {

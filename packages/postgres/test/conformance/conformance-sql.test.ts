@@ -178,9 +178,9 @@ function throughSql(driver: Driver, schema: string): Driver {
 
 beforeAll(async () => {
   server = await startServer()
-  pool = poolOf(server.url)
+  pool = poolOf(server.socketUrl)
   create = subjectsOn({
-    url: server.url,
+    url: server.socketUrl,
     driver: { pool },
     wrap: throughSql,
     schema: (number) => `sql_${number}`,
@@ -189,7 +189,7 @@ beforeAll(async () => {
         given float8, at_least float8) returns float8 language sql volatile
       return coalesce(given, cast(nullif(current_setting('test.now', true), '') as float8),
         extract(epoch from clock_timestamp()) * 1000)`
-      await sql(server.url, migrationSql({ schema }), present)
+      await sql(server.socketUrl, migrationSql({ schema }), present)
     },
   })
 })

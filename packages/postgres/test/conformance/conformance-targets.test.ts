@@ -17,7 +17,7 @@ let amongEnemies: CreateSubject
 
 /** The address of the server for another role. */
 function urlFor(user: string): string {
-  const url = new URL(server.url)
+  const url = new URL(server.socketUrl)
   url.username = user
   url.password = 'secret'
   return url.href
@@ -25,7 +25,7 @@ function urlFor(user: string): string {
 
 beforeAll(async () => {
   server = await startServer()
-  const { url } = server
+  const { socketUrl: url } = server
   await sql(
     url,
     `create role app_owner; create role app_look;

@@ -11,8 +11,8 @@ let create: CreateSubject
 
 beforeAll(async () => {
   server = await startServer()
-  pool = poolOf(server.url)
-  create = subjectsOn({ url: server.url, driver: { pool }, hasProcesses: true })
+  pool = poolOf(server.socketUrl)
+  create = subjectsOn({ url: server.socketUrl, driver: { pool }, hasProcesses: true })
 })
 
 afterAll(async () => {

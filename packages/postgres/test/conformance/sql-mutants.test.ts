@@ -16,7 +16,7 @@ let schemas = 0
 
 beforeAll(async () => {
   server = await startServer()
-  pool = poolOf(server.url)
+  pool = poolOf(server.socketUrl)
 })
 
 afterAll(async () => {
@@ -150,13 +150,13 @@ const breaks: readonly (Break & { readonly caughtBy: string })[] = [
 test.each(breaks)('$name: $caughtBy notices', async ({ caughtBy, ...broken }) => {
   const subjects = (which?: Break) =>
     subjectsOn({
-      url: server.url,
+      url: server.socketUrl,
       driver: { pool, migrate: 'verify' },
       schema: () => {
         schemas += 1
         return `mutant_${schemas}`
       },
-      prepare: (schema) => makeSchema(server.url, schema, which),
+      prepare: (schema) => makeSchema(server.socketUrl, schema, which),
     })
   expect(migrationSql({ schema: 'any' }), 'the text to break').toContain(broken.from)
   const chosen = allCases.find(({ id }) => id === caughtBy)!

@@ -5,6 +5,8 @@ import pg from 'pg'
 export interface TestServer {
   /** How to connect as a superuser. */
   readonly url: string
+  /** The same through a Unix socket, where there are some. */
+  readonly socketUrl: string
   /** Where it listens. */
   readonly port: number
   /** Stops it without warning, as a crash would. Only our own server. */
