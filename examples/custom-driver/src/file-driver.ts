@@ -237,10 +237,10 @@ class FileDriver implements Driver {
     const now = this.#time.now()
     const { keys, state: wanted, prefix = '', cursor = '', limit } = request
     const found = [...this.#file.rows(queue)]
+      .filter(([key]) => keys?.includes(key) ?? true)
+      .filter(([key]) => key.startsWith(prefix) && (cursor === '' || compareKeys(key, cursor) > 0))
       .map(([key, row]) => rowOf(key, row, now))
-      .filter(({ key }) => keys?.includes(key) ?? true)
-      .filter(({ key, state }) => key.startsWith(prefix) && state === (wanted ?? state))
-      .filter(({ key }) => cursor === '' || compareKeys(key, cursor) > 0)
+      .filter(({ state }) => state === (wanted ?? state))
       .sort((a, b) => compareKeys(a.key, b.key))
     if (keys !== undefined) return { now, rows: found }
     const rows = found.slice(0, limit)

@@ -55,10 +55,8 @@ async function create(): Promise<Subject> {
       return { handle, commit: () => end('commit'), rollback: () => end('rollback') }
     },
     async dispose() {
-      const tables = ['keys', 'queues', 'buckets', 'workers', 'history', 'failed_runs'].map(
-        (table) => `${schema}.${table}`,
-      )
-      await client.exec(`truncate ${tables.join()}`)
+      const tables = ['keys', 'queues', 'buckets', 'workers', 'history', 'failed_runs']
+      await client.exec(tables.map((table) => `delete from ${schema}.${table}`).join('; '))
       free.push(schema)
     },
   }
