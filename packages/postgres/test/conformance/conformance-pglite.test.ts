@@ -55,6 +55,9 @@ async function create(): Promise<Subject> {
       return { handle, commit: () => end('commit'), rollback: () => end('rollback') }
     },
     async dispose() {
+      // A case that asks for more than PGlite promises opens no driver, and so makes no schema.
+      const found = await client.query('select from pg_namespace where nspname = $1', [schema])
+      if (found.rows.length === 0) return
       const tables = ['keys', 'queues', 'buckets', 'workers', 'history', 'failed_runs']
       await client.exec(tables.map((table) => `delete from ${schema}.${table}`).join('; '))
       free.push(schema)
