@@ -210,11 +210,8 @@ export class Store {
     const command = (way: string, script: string): Command => {
       return (runId) => [way, script, ...before, runId || unknown, ...args]
     }
-    const reply = (await this.#send(
-      slot,
-      command('EVALSHA', sha),
-      command('EVAL', text),
-    )) as readonly Reply[]
+    const send = () => this.#send(slot, command('EVALSHA', sha), command('EVAL', text))
+    const reply = (await (onlyReads(text) ? reading(send) : send())) as readonly Reply[]
     this.time.note(number(reply[0]), number(reply[1]))
     // The store was emptied after the queue was registered, and has lost its name, too. If this fails, the next call
     // registers it: this one is done.
@@ -234,10 +231,15 @@ export class Store {
     }
   }
 
+  /** Sends a command that only reads. */
+  async read(key: string, command: readonly string[]): Promise<Reply> {
+    return await reading(() => this.send(key, command))
+  }
+
   /** The names of the queues that are registered. */
   async registeredQueues(): Promise<readonly string[]> {
     const { registry } = this.layout
-    return (await this.send(registry, ['ZRANGE', registry, '0', '-1'])) as readonly string[]
+    return (await this.read(registry, ['ZRANGE', registry, '0', '-1'])) as readonly string[]
   }
 
   /** Forgets those of these queues, which have nothing on record, that no process has used for a day. */
@@ -300,6 +302,24 @@ export class Store {
     } catch (error) {
       throw scriptError(error)
     }
+  }
+}
+
+/** Whether a script only reads, which the server makes sure of. */
+function onlyReads(text: string): boolean {
+  return text.startsWith('#!lua flags=no-writes')
+}
+
+/** Reads. A read that was not answered has changed nothing, and may be repeated. */
+async function reading<T>(send: () => Promise<T>): Promise<T> {
+  try {
+    return await send()
+  } catch (error) {
+    if (!SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')) throw error
+    throw new SluiceError('ERR_STORE', `the store was not read: ${error.message}`, {
+      cause: error,
+      retryable: true,
+    })
   }
 }
 

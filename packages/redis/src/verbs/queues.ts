@@ -60,7 +60,7 @@ export async function buckets(store: Store): Promise<readonly BucketRow[]> {
   const queueNames = await store.registeredQueues()
   const keys = new Set(queueNames.map((name) => store.layout.of(name).buckets))
   if (store.layout.isShared) keys.add(store.layout.of('').buckets)
-  const replies = await Promise.all([...keys].map((key) => store.send(key, ['HGETALL', key])))
+  const replies = await Promise.all([...keys].map((key) => store.read(key, ['HGETALL', key])))
   const rows: BucketRow[] = []
   for (const reply of replies) {
     const cells = reply as readonly string[]

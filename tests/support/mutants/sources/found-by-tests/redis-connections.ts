@@ -115,4 +115,18 @@ export const foundByTestsOfRedisConnections: readonly FoundByTest[] = [
       title: ' is named',
     },
   },
+  {
+    name: 'on Redis, the outcome of a read without an answer is unknown',
+    edits: [
+      {
+        file: 'packages/redis/src/store.ts',
+        find: 'onlyReads(text) ? reading(send) : send()',
+        replace: 'onlyReads(text) ? send() : send()',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/lost-answers.test.ts',
+      title: 'leaves no outcome of a read unknown',
+    },
+  },
 ]
