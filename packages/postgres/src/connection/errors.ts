@@ -22,10 +22,13 @@ export function breaksConnection(error: unknown): boolean {
   return /^(08|57P|25006|25P03|25P04|58|XX|0A000)/.test(state)
 }
 
-/** Whether the statement lost a race, had no effect, and may be sent again at once. */
-export function isLostRace(error: unknown): boolean {
+/**
+ * Whether the statement had no effect, and may be sent again at once: it lost a race, or its connection had
+ * been idle for too long. A server ends an idle connection only before it reads the next statement.
+ */
+export function isWithoutEffect(error: unknown): boolean {
   const state = sqlStateOf(error)
-  return state === '40001' || state === '40P01'
+  return state === '40001' || state === '40P01' || state === '57P05'
 }
 
 /**
@@ -71,7 +74,7 @@ const damage: ReadonlySet<string> = new Set(['XX001', 'XX002'])
  * severity ERROR, for a statement that had no effect.
  */
 function leavesUnknown(error: unknown, state: string | undefined): boolean {
-  if (state === undefined || /^(08|57P0|40003)/.test(state)) return true
+  if (state === undefined || /^(08|57P0[^5]|40003)/.test(state)) return true
   const isError = (error as { severity?: unknown }).severity === 'ERROR'
   return !isError && !damage.has(state) && /^(XX|58)/.test(state)
 }

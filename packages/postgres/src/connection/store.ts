@@ -6,11 +6,26 @@ import { inLockOrder } from '../rows/key-order.ts'
 import type { StoreTime } from '../rows/store-time.ts'
 import type { Row } from './client-shapes.ts'
 import type { Connection, Connections, RunOptions } from './connection.ts'
-import { isLostRace, sqlStateOf } from './errors.ts'
+import { isWithoutEffect, repeatableError, sqlStateOf } from './errors.ts'
 import type { Statement, StatementName, Statements } from './statements.ts'
 
 /** How often a statement or transaction that lost a race is attempted at most. */
 const attemptsMax = 10
+
+/** The statements that only read: one that was not answered is sent once more, and its outcome is never unknown. */
+const reading: ReadonlySet<StatementName> = new Set([
+  'present',
+  'counts',
+  'list',
+  'queues',
+  'buckets',
+  'workers',
+  'history',
+  'failedRuns',
+  'claimAdopt',
+  'findLockedKeys',
+  'transferSequences',
+])
 
 /** Sends a statement over the connection that listens, if that is possible at the moment. */
 export type OverListener = (
@@ -71,7 +86,9 @@ export class Store {
     values: readonly unknown[],
     options?: RunOptions,
   ): Promise<readonly Row[]> {
-    return this.#racing(() => this.#connections.run(this.statements[name], values, options))
+    const send = () =>
+      this.#racing(() => this.#connections.run(this.statements[name], values, options))
+    return reading.has(name) ? read(send) : send()
   }
 
   /**
@@ -107,13 +124,27 @@ export class Store {
       try {
         return await attempt()
       } catch (error) {
-        if (tries === attemptsMax || !(SluiceError.is(error) && isLostRace(error.cause)))
+        if (tries === attemptsMax || !(SluiceError.is(error) && isWithoutEffect(error.cause)))
           throw error
         // With the isolation of our own transactions, this cannot happen: the default has changed.
         if (sqlStateOf(error.cause) === '40001') this.#connections.useTransactions()
         await pause(this.#environment, this.#environment.random() * 2 ** Math.min(tries, 5))
       }
     }
+  }
+}
+
+/** Reads, and once more if the connection breaks before the answer. */
+async function read<T>(send: () => Promise<T>): Promise<T> {
+  try {
+    return await send()
+  } catch (error) {
+    if (!SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')) throw error
+  }
+  try {
+    return await send()
+  } catch (error) {
+    throw repeatableError(error, 'the store was not read')
   }
 }
 

@@ -41,7 +41,7 @@ test.each([
   row('an error of the disk', serverError('58030'), 'sent', store, true, true),
   row('pgbouncer waits too long', serverError('08P01', 'FATAL'), 'sent', unknown, false, true),
   row('pgbouncer has no room', serverError('08P01'), 'unsent', store, true, true),
-  row('an idle connection that ended', serverError('57P05', 'FATAL'), 'sent', unknown, false, true),
+  row('an idle connection that ended', serverError('57P05', 'FATAL'), 'sent', store, true, true),
   row('a server that stops', serverError('57P01', 'FATAL'), 'sent', unknown, false, true),
   row('a server that starts', serverError('57P03', 'FATAL'), 'unsent', store, true, true),
   row('a result in doubt', serverError('40003'), 'sent', unknown, false, false),

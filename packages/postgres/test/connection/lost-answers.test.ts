@@ -1,0 +1,98 @@
+/** Answers that are lost on their way: what reads, and statements that were never begun, do then. */
+import type { Driver } from '@sluice/core'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { postgresDriver } from '../../src/index.ts'
+import { type CuttingProxy, startProxy } from '../support/cutting-proxy.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+
+beforeAll(async () => {
+  server = await startServer()
+})
+
+afterAll(async () => {
+  await server.stop()
+})
+
+/** An open driver with two connections at most, through a proxy. */
+async function proxied(): Promise<{ readonly driver: Driver; readonly proxy: CuttingProxy }> {
+  const proxy = await startProxy(server.port)
+  const url = new URL(server.url)
+  url.port = String(proxy.port)
+  const driver = postgresDriver({ connectionString: url.href, poolSize: 2, onWarning() {} })
+  await driver.open({})
+  onTestFinished(async () => {
+    await driver.close()
+    await proxy.stop()
+  })
+  return { driver, proxy }
+}
+
+const reads: Readonly<Record<string, (driver: Driver) => unknown>> = {
+  counts: (driver) => driver.counts('q', { cap: 1 }),
+  list: (driver) => driver.list('q', { limit: 1 }),
+  queues: (driver) => driver.queues?.(),
+  buckets: (driver) => driver.buckets?.(),
+  workers: (driver) => driver.workers?.('q', 1_000),
+  history: (driver) => driver.history?.('q', 10_000),
+  failedRuns: (driver) => driver.failedRuns?.('q'),
+  adopt: (driver) => driver.adopt?.('q', 'claim'),
+}
+
+test.each(Object.entries(reads))('%s reads again when its answer is lost', async (_, read) => {
+  const { driver, proxy } = await proxied()
+  proxy.cutNext('half a reply')
+  await read(driver)
+  expect(proxy.made).toBe(1)
+})
+
+test('a read that is not answered twice is retryable, and its outcome is not unknown', async () => {
+  const { driver, proxy } = await proxied()
+  const answering = async (): Promise<unknown> => await driver.counts('q', { cap: 1 })
+  // Both connections are open, so that what is cut next are the reads.
+  await Promise.all([answering(), answering()])
+  proxy.cutNext('half a reply')
+  proxy.cutNext('half a reply')
+  await expect(answering()).rejects.toMatchObject({
+    code: 'ERR_STORE',
+    retryable: true,
+    message: expect.stringContaining('the store was not read: '),
+  })
+  expect(proxy.made).toBe(2)
+  await answering()
+})
+
+test('a connection that the server ended because it was idle makes no call fail', async () => {
+  const pool = new pg.Pool({ connectionString: server.url, max: 1 })
+  const driver = postgresDriver({ pool, schema: 'idle', onWarning() {} })
+  await driver.open({})
+  onTestFinished(async () => {
+    await driver.close()
+    await pool.end()
+  })
+  let ended = 0
+  /** The answer of a server to what is sent next on the only connection. */
+  const endNext = async (): Promise<void> => {
+    const client = await pool.connect()
+    client.query = async () => {
+      ended += 1
+      throw Object.assign(new Error('terminating connection due to idle-session timeout'), {
+        code: '57P05',
+        severity: 'FATAL',
+      })
+    }
+    client.release()
+  }
+  const options = { dedupe: 'client-go', failuresExpireMs: 60_000 } as const
+  const ask = { item: undefined, priority: 0, delayMs: 0 }
+  await endNext()
+  expect(await driver.add('q', [{ key: 'a', ...ask }], options)).toMatchObject([
+    { outcome: 'added' },
+  ])
+  // In a transaction, it is the statement that begins it.
+  await endNext()
+  expect(await driver.cancel?.('q', ['a'])).toEqual(['cancelled'])
+  expect(ended).toBe(2)
+})
