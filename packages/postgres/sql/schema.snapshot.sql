@@ -1321,6 +1321,23 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION raise_tokens_3ffcefc5(in_least double precision)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET lock_timeout TO '2s'
+AS $function$
+declare
+  least_token bigint;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('token is being set', 0));
+  least_token := (present_4c1f74c0(null, in_least) * 1000)::bigint;
+  if least_token > pg_sequence_last_value('token') then
+    perform setval('token', least(least_token, 9007199254740991));
+  end if;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION renew_49796185(in_queue text, in_keys text[], in_tokens bigint[], in_lease double precision, in_now double precision, in_least double precision)
  RETURNS TABLE(index integer, outcome integer, lease_until double precision)
  LANGUAGE plpgsql

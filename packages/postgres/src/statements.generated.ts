@@ -1367,6 +1367,23 @@ end
 $body$;`,
   },
   {
+    name: 'raise_tokens_3ffcefc5',
+    sql: `create or replace function sluice.raise_tokens_3ffcefc5(in_least float8) returns void language plpgsql
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '2s'
+as $body$
+declare
+  least_token bigint;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('sluice.token is being set', 0));
+  least_token := (sluice.present_4c1f74c0(null, in_least) * 1000)::bigint;
+  if least_token > pg_sequence_last_value('sluice.token') then
+    perform setval('sluice.token', least(least_token, 9007199254740991));
+  end if;
+end
+$body$;`,
+  },
+  {
     name: 'renew_49796185',
     sql: `create or replace function sluice.renew_49796185(
   in_queue text, in_keys text[], in_tokens bigint[], in_lease float8, in_now float8, in_least float8
@@ -1697,6 +1714,7 @@ from sluice.keys k where k.token is not null and k.lease_until < sluice.present_
   (select string_agg(t.relname, ', ' order by t.relname)
     from pg_catalog.pg_class t
     where t.relnamespace = quote_ident($1::text)::regnamespace and t.relkind = 'r'
+      and t.relname in ('keys', 'queues', 'buckets', 'workers', 'history', 'failed_runs')
       and pg_catalog.row_security_active(t.oid)) as secured_tables
 from pg_catalog.pg_stat_all_tables s where s.schemaname = $1::text and s.relname = 'keys'`,
   doctorWorkers: `select w.queue, w.holder, w.host, w.info from sluice.workers w
@@ -1747,6 +1765,7 @@ from sluice.operate_purge_1f55b963($1::text, $2::text, $3::int, $4::boolean)`,
   queues: `select q.name from sluice.queues_981c1290($1::float8, $2::float8) as q(name)
 order by q.name`,
   raisePresent: 'select sluice.raise_present_479922ea($1::float8) as ahead',
+  raiseTokens: 'select sluice.raise_tokens_3ffcefc5($1::float8)',
   renew: `select index, outcome, lease_until
 from sluice.renew_49796185($1::text, $2::text[], $3::bigint[], $4::float8, $5::float8,
   $6::float8)`,

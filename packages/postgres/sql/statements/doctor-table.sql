@@ -16,5 +16,6 @@ select s.n_live_tup::float8 as live, s.n_dead_tup::float8 as dead, s.n_tup_upd::
   (select string_agg(t.relname, ', ' order by t.relname)
     from pg_catalog.pg_class t
     where t.relnamespace = quote_ident($1::text)::regnamespace and t.relkind = 'r'
+      and t.relname in ('keys', 'queues', 'buckets', 'workers', 'history', 'failed_runs')
       and pg_catalog.row_security_active(t.oid)) as secured_tables
 from pg_catalog.pg_stat_all_tables s where s.schemaname = $1::text and s.relname = 'keys'

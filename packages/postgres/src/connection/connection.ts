@@ -11,8 +11,16 @@ export interface Connection {
   script(text: string): Promise<void>
 }
 
+/** A statement that goes before others on each connection, once. */
+export interface FirstStatement {
+  readonly statement: Statement
+  readonly values: readonly unknown[]
+}
+
 /** How one statement is sent. */
 export interface RunOptions {
+  /** What is sent before it if the connection is new to the driver. */
+  readonly first?: FirstStatement | undefined
   /** How long the server may be silent, in milliseconds, if less than usual. */
   readonly withinMs?: number | undefined
 }

@@ -96,6 +96,8 @@ export class PoolConnections implements Connections {
   #seesConnects = false
   /** Connections that were accepted, and have answered no statement yet. */
   readonly #untried = new WeakSet<PgPoolClient>()
+  /** Connections over which the statement was sent that goes first. */
+  readonly #begun = new WeakSet<PgPoolClient>()
   /** How many connections this driver has taken. */
   #takenCount = 0
   /** Calls that a full server refused a connection: each waits until another call gives one back. */
@@ -133,7 +135,9 @@ export class PoolConnections implements Connections {
   ): Promise<T> {
     const client = await this.#take(options)
     try {
-      const answer = await work(this.#connection(client, options))
+      const connection = this.#connection(client, options)
+      await this.#begin(client, connection, options)
+      const answer = await work(connection)
       this.#giveBack(client)
       return answer
     } catch (error) {
@@ -156,6 +160,7 @@ export class PoolConnections implements Connections {
     try {
       await connection.script(beginText)
       this.#untried.delete(client)
+      await this.#begin(client, connection, options)
       const answer = await work(connection)
       isCommitting = true
       await connection.script('commit')
@@ -170,6 +175,12 @@ export class PoolConnections implements Connections {
       // Before the commit is sent, nothing has taken effect.
       throw storeError(error, isCommitting ? 'sent' : 'unsent', this.#adviceFor(client, error))
     }
+  }
+
+  async #begin(client: PgPoolClient, connection: Connection, { first }: RunOptions): Promise<void> {
+    if (first === undefined || this.#begun.has(client)) return
+    await connection.query(first.statement, first.values)
+    this.#begun.add(client)
   }
 
   #adviceFor(client: PgPoolClient, error: unknown): string {

@@ -43,7 +43,10 @@ export async function claim(
   const before = cursors.get(queue) ?? fromLatest
   const moment = store.time.moment()
   const values = [queue, limit, holder, claimId, leaseMs, dueBy, before, leaseLooks]
-  const [row = {}, ...itemRows] = await store.run('claim', [...values, moment.now, moment.least])
+  // A new connection may lead to another server, which need not know the last tokens.
+  const first = { statement: store.statements.raiseTokens, values: [moment.least] }
+  const all = [...values, moment.now, moment.least]
+  const [row = {}, ...itemRows] = await store.run('claim', all, { first })
   const now = number(row['now'])
   store.time.noteAnswer(now, moment)
   const lookBefore = text(row['look_before'])

@@ -1,0 +1,80 @@
+/** Fencing tokens after a server without the last of them has taken over: a replica that lagged, or a backup. */
+import type { Driver } from '@sluice/core'
+import type pg from 'pg'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { postgresDriver } from '../../src/index.ts'
+import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+
+beforeAll(async () => {
+  server = await startServer()
+})
+
+afterAll(async () => {
+  await server.stop()
+})
+
+async function openDriver(schema: string, pool?: pg.Pool): Promise<Driver> {
+  const target = pool === undefined ? { connectionString: server.url } : { pool }
+  const driver = postgresDriver({ ...target, schema, onWarning() {} })
+  await driver.open({})
+  onTestFinished(async () => {
+    await driver.close()
+    await pool?.end()
+  })
+  return driver
+}
+
+/** Adds and claims a key, again after an error. */
+async function tokenOf(driver: Driver, key: string): Promise<number> {
+  const options = { dedupe: 'client-go', failuresExpireMs: 60_000 } as const
+  const ask = { key, item: undefined, priority: 0, delayMs: 0 }
+  await expect.poll(() => driver.add('q', [ask], options).catch(() => [])).toHaveLength(1)
+  const request = { limit: 1, holder: 'holder', claimId: key, leaseMs: 60_000 }
+  const { claims } = await driver.claim('q', request)
+  return claims[0]?.token ?? Number.NaN
+}
+
+/** The rows and the counter are as they were at `token`, and all connections have ended. */
+async function failOver(schema: string, token: string): Promise<void> {
+  await sql(
+    server.url,
+    `delete from ${schema}.keys; select setval('${schema}.token', ${token})`,
+    `select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid()
+      and backend_type = 'client backend'`,
+  )
+}
+
+/** The last token that the store has given out. */
+async function lastOf(schema: string): Promise<string> {
+  const [result] = await sql(server.url, `select last_value from ${schema}.token`)
+  return String(result?.rows[0].last_value)
+}
+
+test.each([
+  ['the process that had them', false, false],
+  ['a process that starts', true, false],
+  ['a process that sends everything in transactions', false, true],
+])('no token is given out twice by %s', async (_, isNew, usesTransactions) => {
+  const schema = `failover_${Number(isNew)}_${Number(usesTransactions)}`
+  const pool = poolOf(server.url, 1)
+  if (usesTransactions) {
+    pool.on('connect', (client) => {
+      client.query("set default_transaction_isolation = 'serializable'").catch(() => {})
+    })
+  }
+  const first = await openDriver(schema, pool)
+  const before = await lastOf(schema)
+  const tokens = [await tokenOf(first, 'a'), await tokenOf(first, 'b')]
+  await failOver(schema, before)
+  const next = isNew ? await openDriver(schema) : first
+  expect(await tokenOf(next, 'c')).toBeGreaterThan(Math.max(...tokens))
+})
+
+test('a counter that is beyond the present is not set back', async () => {
+  const schema = 'beyond'
+  const driver = await openDriver(schema)
+  await sql(server.url, `select setval('${schema}.token', 9007199254740000)`)
+  expect(await tokenOf(driver, 'a')).toBe(9007199254740001)
+})
