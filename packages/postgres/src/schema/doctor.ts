@@ -3,6 +3,7 @@ import type { WorkerInfo } from '@sluice/core'
 import type { Row } from '../connection/client-shapes.ts'
 import type { Connections } from '../connection/connection.ts'
 import type { ConnectionProbe } from '../connection/connection-probe.ts'
+import { repeatableError } from '../connection/errors.ts'
 import { Listener } from '../connection/listener.ts'
 import { type StatementName, statementsFor } from '../connection/statements.ts'
 import { targetOf } from '../connection/target.ts'
@@ -75,6 +76,8 @@ export async function doctor(options: PostgresOptions): Promise<readonly Finding
       leaseFinding((await ask('doctorLeases'))[0]),
       workerFinding(await ask('doctorWorkers', [workerMs])),
     ]
+  } catch (error) {
+    throw repeatableError(error, 'the store was not examined')
   } finally {
     await connections.close()
   }
@@ -162,7 +165,7 @@ function tableFindings(row: Row | undefined): readonly Finding[] {
       summary:
         secured === undefined
           ? 'no row level security applies to this role'
-          : `row level security applies to this role on ${secured}: keys that no policy allows are hidden from it, so that workers claim nothing and lose what they hold; disable it, or give the role BYPASSRLS`,
+          : `row level security applies to this role on ${secured}: ${hiddenBy(secured)}; disable it, or give the role BYPASSRLS`,
       facts: { tables: secured ?? '' },
     },
     {
@@ -192,6 +195,20 @@ function tableFindings(row: Row | undefined): readonly Finding[] {
       facts: { on: isOn, seconds: vacuumed === Infinity ? null : vacuumed },
     },
   ]
+}
+
+/** What a role misses that policies for these tables apply to. */
+function hiddenBy(tables: string): string {
+  const names = tables.split(', ')
+  const effects = [
+    names.includes('keys') &&
+      'keys that no policy allows are hidden from it, so that workers claim nothing and lose what they hold',
+    names.includes('queues') &&
+      'pauses that no policy allows are hidden from it, so that workers claim keys of paused queues',
+    names.some((name) => name !== 'keys' && name !== 'queues') &&
+      'rows that no policy allows are hidden from it, and it cannot write them, so that calls that need them fail',
+  ]
+  return effects.filter((effect) => effect !== false).join('; ')
 }
 
 async function listenFinding(

@@ -102,6 +102,33 @@ test('row level security that hides keys from the role is a warning', async () =
   })
 })
 
+test.each([
+  ['keys', /: keys that no policy allows are hidden from it, so that workers claim nothing/],
+  [
+    'queues',
+    /: pauses that no policy allows are hidden from it, so that workers claim keys of paused/,
+  ],
+  ['workers', /: rows that no policy allows are hidden from it, and it cannot write them/],
+])('row level security on %s is said to hide what it hides', async (table, says) => {
+  const schema = `hides_${table}`
+  const role = `${schema}_app`
+  const driver = postgresDriver({ connectionString: server.url, schema })
+  await driver.open({})
+  onTestFinished(() => driver.close())
+  await sql(
+    server.url,
+    `create role ${role} login password 'secret'; create role ${role}_owner; create role ${role}_reader`,
+    rolesSql({ schema, owner: `${role}_owner`, runtime: role, readOnly: `${role}_reader` }),
+    `alter table ${schema}.${table} enable row level security;
+    create table ${schema}.mine (); alter table ${schema}.mine enable row level security`,
+  )
+  expect((await examined(schema, role))['row-security']).toMatchObject({
+    level: 'warning',
+    summary: expect.stringMatching(says),
+    facts: { tables: table },
+  })
+})
+
 test('only an index that renewals write to is a warning, however many updates claims make', async () => {
   const schema = 'hot'
   const driver = postgresDriver({ connectionString: server.url, schema })

@@ -159,4 +159,60 @@ export const foundByTestsOfPostgresServers: readonly FoundByTest[] = [
       title: 'functions for SQL that another role owns are named if they cannot be replaced',
     },
   },
+  {
+    name: 'on Postgres, a read without an answer is not repeated',
+    edits: [
+      {
+        file: 'packages/postgres/src/connection/store.ts',
+        find: 'reading.has(name) ? read(send) : send()',
+        replace: 'reading.has(name) ? send() : send()',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/lost-answers.test.ts',
+      title: 'counts reads again when its answer is lost',
+    },
+  },
+  {
+    name: 'on Postgres, a call fails whose connection was ended because it was idle',
+    edits: [
+      {
+        file: 'packages/postgres/src/connection/errors.ts',
+        find: "state === '40001' || state === '40P01' || state === '57P05'",
+        replace: "state === '40001' || state === '40P01'",
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/lost-answers.test.ts',
+      title: 'a connection that the server ended because it was idle makes no call fail',
+    },
+  },
+  {
+    name: 'on Postgres, a server that was promoted gives out tokens again',
+    edits: [
+      {
+        file: 'packages/postgres/src/connection/pool-connections.ts',
+        find: 'if (first === undefined || this.#begun.has(client)) return',
+        replace: 'if (first === undefined || !this.#begun.has(client)) return',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/verbs/tokens-after-failover.test.ts',
+      title: 'no token is given out twice by a process that starts',
+    },
+  },
+  {
+    name: 'doctor says of every table with row level security that keys are hidden',
+    edits: [
+      {
+        file: 'packages/postgres/src/schema/doctor.ts',
+        find: "names.includes('keys') &&",
+        replace: 'names.length > 0 &&',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/schema/doctor.test.ts',
+      title: 'row level security on queues is said to hide what it hides',
+    },
+  },
 ]
