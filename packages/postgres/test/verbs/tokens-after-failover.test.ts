@@ -30,7 +30,8 @@ async function openDriver(schema: string, pool?: pg.Pool): Promise<Driver> {
 async function tokenOf(driver: Driver, key: string): Promise<number> {
   const options = { dedupe: 'client-go', failuresExpireMs: 60_000 } as const
   const ask = { key, item: undefined, priority: 0, delayMs: 0 }
-  await expect.poll(() => driver.add('q', [ask], options).catch(() => [])).toHaveLength(1)
+  const added = async (): Promise<number> => (await driver.add('q', [ask], options)).length
+  await expect.poll(() => added().catch(() => 0)).toBe(1)
   const request = { limit: 1, holder: 'holder', claimId: key, leaseMs: 60_000 }
   const { claims } = await driver.claim('q', request)
   return claims[0]?.token ?? Number.NaN
