@@ -136,8 +136,8 @@ export const foundByTestsOfPostgresServers: readonly FoundByTest[] = [
       {
         file: 'packages/postgres/src/connection/pool-connections.ts',
         find: `      this.#untried.delete(client)
-      const answer`,
-        replace: '      const answer',
+      await this.#begin(`,
+        replace: '      await this.#begin(',
       },
     ],
     finder: {
@@ -170,7 +170,7 @@ export const foundByTestsOfPostgresServers: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/postgres/test/connection/lost-answers.test.ts',
-      title: 'counts reads again when its answer is lost',
+      title: 'reads again when its answer is lost',
     },
   },
   {
@@ -198,7 +198,7 @@ export const foundByTestsOfPostgresServers: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/postgres/test/verbs/tokens-after-failover.test.ts',
-      title: 'no token is given out twice by a process that starts',
+      title: 'no token is given out twice by',
     },
   },
   {
@@ -212,7 +212,7 @@ export const foundByTestsOfPostgresServers: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/postgres/test/schema/doctor.test.ts',
-      title: 'row level security on queues is said to hide what it hides',
+      title: 'is said to hide what it hides',
     },
   },
 ]
