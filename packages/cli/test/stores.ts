@@ -37,7 +37,7 @@ export function postgresForFile(): { url(): string; fresh(): Promise<string>; ba
 }
 
 /** A Redis for all tests of a file; prefixes keep them apart. */
-export function redisForFile(): { fresh(): Promise<string> } {
+function redisForFile(): { fresh(): Promise<string> } {
   let server: RedisProcess | undefined
   beforeAll(async () => {
     server = await startRedis()

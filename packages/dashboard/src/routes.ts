@@ -30,7 +30,7 @@ export interface RouteParts {
 }
 
 /** One request and its visitor. */
-export interface Visit {
+interface Visit {
   readonly request: Request
   readonly visitor: Visitor | undefined
   readonly query: Query

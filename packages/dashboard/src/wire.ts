@@ -14,7 +14,7 @@ import type {
 } from 'sluice'
 
 export type { KeyStateWord } from '@sluice/core'
-export type { HistoryRange, Severity, WorkRates } from 'sluice'
+export type { HistoryRange, Severity } from 'sluice'
 
 /** The first answer to a page: the store, and the rights of the visitor. */
 export interface SessionInfo {

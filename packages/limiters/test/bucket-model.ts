@@ -20,21 +20,21 @@ export function fraction(num: bigint, den = 1n): Fraction {
   return { num: num / divisor, den: den / divisor }
 }
 
-export const plus = (a: Fraction, b: Fraction): Fraction =>
+const plus = (a: Fraction, b: Fraction): Fraction =>
   fraction(a.num * b.den + b.num * a.den, a.den * b.den)
 
-export const minus = (a: Fraction, b: Fraction): Fraction => plus(a, { num: -b.num, den: b.den })
+const minus = (a: Fraction, b: Fraction): Fraction => plus(a, { num: -b.num, den: b.den })
 
-export const times = (a: Fraction, b: Fraction): Fraction => fraction(a.num * b.num, a.den * b.den)
+const times = (a: Fraction, b: Fraction): Fraction => fraction(a.num * b.num, a.den * b.den)
 
-export const over = (a: Fraction, b: Fraction): Fraction => times(a, fraction(b.den, b.num))
+const over = (a: Fraction, b: Fraction): Fraction => times(a, fraction(b.den, b.num))
 
-export const sign = (a: Fraction): number => (a.num > 0n ? 1 : a.num < 0n ? -1 : 0)
+const sign = (a: Fraction): number => (a.num > 0n ? 1 : a.num < 0n ? -1 : 0)
 
-export const smaller = (a: Fraction, b: Fraction): Fraction => (sign(minus(a, b)) < 0 ? a : b)
+const smaller = (a: Fraction, b: Fraction): Fraction => (sign(minus(a, b)) < 0 ? a : b)
 
 /** The whole part; what follows the point is dropped, towards zero. */
-export const whole = (a: Fraction): bigint => a.num / a.den
+const whole = (a: Fraction): bigint => a.num / a.den
 
 /** The nearest number, good to 18 places after the point. */
 export function toNumber(a: Fraction): number {

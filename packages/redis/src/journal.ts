@@ -15,10 +15,10 @@ import {
  * The most adds that a journal remembers; then adds wait until replicas have them. And the most finishes;
  * then the oldest are not repeated.
  */
-export const journalKeysMax = 100_000
+const journalKeysMax = 100_000
 
 /** The most bytes of keys and items that it remembers, and of finishes. */
-export const journalBytesMax: number = 64 * 1024 * 1024
+const journalBytesMax = 64 * 1024 * 1024
 
 /** One acknowledged write, until the replicas are known to have it. */
 interface Entry {

@@ -24,7 +24,7 @@ export interface FailoverRunOptions {
 }
 
 /** Another queue on Redis. */
-export interface Rival {
+interface Rival {
   /** The file of a program as `programs/failover-process.ts`. */
   readonly program: string
   /** A key of the queue. */

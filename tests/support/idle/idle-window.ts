@@ -8,7 +8,7 @@ import pg from 'pg'
 import { IdleProcess, type IdleReport } from './idle-process.ts'
 
 /** What the processes of one group, which share a store, did while there was nothing to do. */
-export interface IdleGroup {
+interface IdleGroup {
   readonly store: 'sqlite' | 'postgres'
   readonly reports: readonly IdleReport[]
   /** On Postgres: the statements that the server ran for the group. */

@@ -61,7 +61,7 @@ const values: readonly (() => unknown)[] = [
   () => new Proxy({}, { get: throwing, ownKeys: throwing, has: throwing }),
 ]
 
-export function hostile(chance: Chance): unknown {
+function hostile(chance: Chance): unknown {
   return chance.pick(values)()
 }
 

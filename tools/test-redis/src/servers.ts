@@ -25,9 +25,7 @@ export async function onFreePorts<Started>(start: () => Promise<Started>): Promi
 }
 
 /** Starts a process on a free port. */
-export async function startProcess(
-  options: Omit<RedisProcessOptions, 'port'>,
-): Promise<RedisProcess> {
+async function startProcess(options: Omit<RedisProcessOptions, 'port'>): Promise<RedisProcess> {
   return await onFreePorts(async () => RedisProcess.start({ ...options, port: await freePort() }))
 }
 

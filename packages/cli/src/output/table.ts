@@ -12,7 +12,7 @@ export interface Column<Row> {
 const gap = '   '
 
 /** The text of an empty cell. */
-export const nothing = '<none>'
+const nothing = '<none>'
 
 /** The characters of a text as a reader sees them. */
 function charactersOf(text: string): string[] {

@@ -41,7 +41,7 @@ interface Hold {
 }
 
 /** Parking for crashes would keep keys from being drained. */
-export const maxCrashes = 1_000_000
+const maxCrashes = 1_000_000
 
 const leaseMsUsual = 40
 const dedupe = 'client-go'

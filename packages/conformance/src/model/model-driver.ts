@@ -56,7 +56,7 @@ export interface ModelOptions {
 }
 
 /** How many expired leases one claim reports. */
-export const leaseEndsMax = 100
+const leaseEndsMax = 100
 
 /**
  * The contract, written as plainly as possible: a `Map` of keys, the transitions of core, and

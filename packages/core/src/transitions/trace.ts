@@ -2,7 +2,7 @@
  * How long a trace context is: a W3C `traceparent` of version 00, as
  * `00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01`. A `tracestate` is not kept.
  */
-export const traceLength = 55
+const traceLength = 55
 
 const context = '00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}'
 const contexts = new RegExp(`^${context}( ${context})?$`)

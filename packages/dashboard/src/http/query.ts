@@ -6,7 +6,7 @@ import type { About, HistoryRange, KeyQuery } from '../wire.ts'
 import { badInput } from './http-error.ts'
 
 /** The maximum number of keys on one page of a list. */
-export const pageKeysMax = 200
+const pageKeysMax = 200
 
 /** The maximum length of a text by which keys are searched. */
 const textMax = 512

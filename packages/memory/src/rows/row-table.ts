@@ -10,7 +10,7 @@ export const text = { item: 0, error: 1, trace: 2 } as const
 
 const chunkBits = 12
 /** How many rows a chunk has; the first one grows up to this. */
-export const chunkRows: number = 1 << chunkBits
+const chunkRows = 1 << chunkBits
 /** `row & rowMask` is the index of a row in its chunk. */
 export const rowMask: number = chunkRows - 1
 const firstChunkRows = 64

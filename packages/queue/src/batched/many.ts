@@ -68,7 +68,7 @@ export function doneMany(
  * that fails. It settles once all are answered: a caller that catches the error must not find that
  * the others take effect only afterwards.
  */
-export class AllOutcomes<Outcome> {
+class AllOutcomes<Outcome> {
   readonly promise: Promise<Outcome[]>
   readonly #outcomes: Outcome[]
   #left: number

@@ -26,7 +26,7 @@ import { DriverHandle, type HandleUser } from '../driver/driver-handle.ts'
 import { inTime } from '../environment/timing.ts'
 import { type CheckedOptions, checkQueueOptions, quietAfterMsMin } from '../queue/options.ts'
 import type { Inspect } from './inspect.ts'
-import { dedupeOf } from './last-seen.ts'
+import { lastSeenDedupe } from './last-seen.ts'
 import { QueueInspection } from './queue-inspection.ts'
 import { shownBuckets, shownList } from './shown-instants.ts'
 import type { InspectStoreOptions, OperatorAsk, StoreInspection } from './store-inspection.ts'
@@ -149,7 +149,7 @@ class WholeStore implements StoreInspection, HandleUser {
       ask.item === undefined ? await storedOrOwn(inspect, ask.key) : given(ask.item, ask.key)
     const workers = this.capabilities.workers ? await inspect.workers() : []
     const core = this.#core(queue)
-    const dedupe = dedupeOf(workers)
+    const dedupe = lastSeenDedupe(workers)
     if (dedupe !== undefined) core.calls.askOptions = { ...core.calls.askOptions, dedupe }
     return await core.add({ key, item: text, priority, delayMs: afterMs }, false)
   }

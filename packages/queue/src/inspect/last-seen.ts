@@ -1,7 +1,7 @@
 import { checkPlan, type Dedupe, type LimiterPlan, parseJson, type WorkerRow } from '@sluice/core'
 
 /** The worker whose settings apply: of those that take keys, or else of all, the last seen. */
-export function lastSeen(workers: readonly WorkerRow[]): WorkerRow | undefined {
+function lastSeen(workers: readonly WorkerRow[]): WorkerRow | undefined {
   const taking = workers.filter(({ concurrency }) => concurrency > 0)
   let last: WorkerRow | undefined
   for (const worker of taking.length > 0 ? taking : workers) {
@@ -11,7 +11,7 @@ export function lastSeen(workers: readonly WorkerRow[]): WorkerRow | undefined {
 }
 
 /** The plan of the limiter, as registered by the worker that was seen last. */
-export function planOf(workers: readonly WorkerRow[]): LimiterPlan | undefined {
+export function lastSeenPlan(workers: readonly WorkerRow[]): LimiterPlan | undefined {
   const text = lastSeen(workers)?.settings['limiter']
   if (typeof text !== 'string') return undefined
   try {
@@ -23,7 +23,7 @@ export function planOf(workers: readonly WorkerRow[]): LimiterPlan | undefined {
 }
 
 /** How the workers of the queue merge delayed runs; `undefined` if none of them says. */
-export function dedupeOf(workers: readonly WorkerRow[]): Dedupe | undefined {
+export function lastSeenDedupe(workers: readonly WorkerRow[]): Dedupe | undefined {
   const dedupe = lastSeen(workers)?.settings['dedupe']
   return dedupe === 'client-go' || dedupe === 'earliest' ? dedupe : undefined
 }

@@ -34,7 +34,7 @@ import type {
 } from './inspect.ts'
 import { keyInfo, lastErrorOf } from './key-info.ts'
 import { type BulkVerb, KeySelection } from './key-selection.ts'
-import { dedupeOf, planOf } from './last-seen.ts'
+import { lastSeenDedupe, lastSeenPlan } from './last-seen.ts'
 import type { KeyFilter, Selection } from './selection.ts'
 import {
   shownCounts,
@@ -140,7 +140,7 @@ export class QueueInspection implements Inspect {
       isShuttingDown: this.#core.phase !== 'open',
       workers,
       counts,
-      plan: plans.own ?? planOf(workers ?? []) ?? plans.retry,
+      plan: plans.own ?? lastSeenPlan(workers ?? []) ?? plans.retry,
       maxCrashes: calls.options.maxCrashes,
     })
   }
@@ -268,7 +268,7 @@ export class QueueInspection implements Inspect {
     if (row.token === noToken || (token !== undefined && row.token !== token)) return 'unchanged'
     const { calls } = this.#core
     const { driver, name, askOptions } = calls
-    const dedupe = dedupeOf(await this.workers()) ?? askOptions.dedupe
+    const dedupe = lastSeenDedupe(await this.workers()) ?? askOptions.dedupe
     const lease = { key, token: row.token }
     const replies = await calls.change('operate', { verb: 'release', ...lease }, () =>
       driver.finish(name, [{ as: 'release', ...lease }], { ...askOptions, dedupe }),

@@ -8,7 +8,7 @@ const slackMs = 1
 const mostJitter: number = 1 - Number.EPSILON
 
 /** A duration in words: `5 ms`, `1.28 s`. */
-export function inWords(ms: number): string {
+function inWords(ms: number): string {
   if (ms >= 1_000) return `${Number((ms / 1_000).toFixed(2))} s`
   return `${Number(ms >= 1 ? ms.toFixed(2) : ms.toPrecision(3))} ms`
 }

@@ -104,7 +104,7 @@ export type JsonChecked<T> = [T] extends [JsonSafe<T>]
   : { readonly 'items must be JSON': JsonSafe<T> }
 
 /** The names of all options, for the check that refuses unknown ones. */
-export const queueOptionNames: readonly string[] = [
+const queueOptionNames: readonly string[] = [
   'name',
   'driver',
   'dedupe',

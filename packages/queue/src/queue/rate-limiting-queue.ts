@@ -82,10 +82,7 @@ export function createRateLimitingQueue<T = string>(
 }
 
 /** The third layer: a limiter decides how long failed keys wait. */
-export class PlainRateLimitingQueue<T>
-  extends PlainDelayingQueue<T>
-  implements RateLimitingQueue<T>
-{
+class PlainRateLimitingQueue<T> extends PlainDelayingQueue<T> implements RateLimitingQueue<T> {
   readonly #limiter: LimiterInQueue<T>
 
   constructor(options: CheckedOptions<T>, core: QueueCore, limiter: LimiterInQueue<T>) {

@@ -35,7 +35,7 @@ const counterMax = 2 ** 52
 const instantLimits = { min: -8.64e15, max: 8.64e15 }
 
 /** The first line of an export. */
-export interface ExportHead {
+interface ExportHead {
   readonly queue: string
   readonly exportedAt: EpochMs
   /** No token that the store gave out is greater. */

@@ -8,7 +8,7 @@ const turnMsMax = 10
 const keysNamedMax = 10
 
 /** A block of the event loop. */
-export interface LoopBlock {
+interface LoopBlock {
   readonly blockedMs: number
   /** The keys that were running, at most ten. */
   readonly keys: readonly string[]

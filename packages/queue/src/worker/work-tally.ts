@@ -21,7 +21,7 @@ import { UnsentWork } from './unsent-work.ts'
 const textMax = 1_000
 
 /** A run of a handler. */
-export interface RunningHandler {
+interface RunningHandler {
   readonly key: string
   readonly startedAt: EpochMs
 }

@@ -3,13 +3,13 @@ import { prepare, type SqliteDatabase, singleValue } from '../library/database.t
 import { migrations } from '../statements.generated.ts'
 
 /** Marks a file as a store: "SLUC". A database of the caller keeps its own mark. */
-export const applicationId = 0x53_4c_55_43
+const applicationId = 0x53_4c_55_43
 
 /** Whether an older schema is migrated or rejected. */
 export type MigrateMode = 'apply' | 'verify'
 
 /** The schema version of this package. */
-export const schemaVersion: number = migrations.at(-1)?.version ?? 0
+const schemaVersion: number = migrations.at(-1)?.version ?? 0
 
 interface VersionRow {
   readonly version: number

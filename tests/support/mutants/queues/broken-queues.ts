@@ -9,8 +9,8 @@ import type { Driver } from '@sluice/core'
 import { factories } from '../../queue-factories.ts'
 
 /** Any queue; the verbs that a plain one lacks are only replaced, never called. */
-export type AnyQueue = PublicRateLimitingQueue<unknown>
-export type AnyHeld = PublicHeld<unknown>
+type AnyQueue = PublicRateLimitingQueue<unknown>
+type AnyHeld = PublicHeld<unknown>
 type WorkerOptions = Parameters<QueueFactories['createWorker']>[0]
 type AnyWorker = ReturnType<QueueFactories['createWorker']>
 

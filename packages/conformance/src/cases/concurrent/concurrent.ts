@@ -23,7 +23,7 @@ import { succeeded } from '../../scene/scene-parts.ts'
 import { allWake, noneWakes } from '../../scene/wakes.ts'
 
 /** Several drivers on the store of `s`, and `s` itself. */
-export async function openDrivers(s: Scene, count: number): Promise<readonly Scene[]> {
+async function openDrivers(s: Scene, count: number): Promise<readonly Scene[]> {
   const scenes = [s]
   for (let i = 1; i < count; i += 1) scenes.push(await s.peer(`driver ${i}`))
   return scenes

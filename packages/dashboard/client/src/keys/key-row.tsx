@@ -9,7 +9,7 @@ import { Age, In, Until } from '../ui/times.tsx'
 import { Name, Visible } from '../ui/visible.tsx'
 
 /** The next change of a key, in a few words. */
-export function NextOf({ line }: { readonly line: KeyLine }): JSX.Element {
+function NextOf({ line }: { readonly line: KeyLine }): JSX.Element {
   const { state, held, dueAt, readyAt } = line
   if (held !== undefined) {
     if (held.leaseUntil === undefined) return <span class="faint">held</span>

@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals'
 
-export type Theme = 'system' | 'light' | 'dark'
+type Theme = 'system' | 'light' | 'dark'
 
 const storageKey = 'sluice.theme'
 
@@ -14,12 +14,12 @@ function remembered(): Theme {
 }
 
 /** The chosen colours; those of the system until the user chooses. */
-export const theme = signal<Theme>(remembered())
+const theme = signal<Theme>(remembered())
 
 const systemIsDark = matchMedia('(prefers-color-scheme: dark)')
 
 /** Increases when the colours change, for charts, which are painted and not styled. */
-export const paint = signal(0)
+const paint = signal(0)
 systemIsDark.addEventListener('change', () => {
   paint.value += 1
 })

@@ -2,7 +2,7 @@ import type { WorkerStats } from '@sluice/core'
 import { addCounts } from './run-histogram.ts'
 
 /** The window over which durations are counted, in milliseconds. */
-export const windowMs = 60_000
+const windowMs = 60_000
 
 /** How much older than the window the first heartbeat may be, in milliseconds. */
 const slackMs = 15_000
