@@ -120,6 +120,7 @@ export {
   tokensAt,
   tokensDuring,
 } from './limiter/bucket.ts'
+export { lastSeenDedupe, lastSeenPlan } from './limiter/last-seen.ts'
 export { checkLimiter, type Limiter, type PlannedLimiter } from './limiter/limiter.ts'
 export { clampNs, delayNsMax, jitteredNs, msOfNs, nsOfMs } from './limiter/nanoseconds.ts'
 export {

@@ -1,4 +1,4 @@
-import { createRateLimitingQueue, createWorker, exponential } from 'sluice'
+import { createRateLimitingQueue, createWorker, exponential, type Worker } from 'sluice'
 import { afterEach, describe, expect, test } from 'vitest'
 import { histogramOf, quantilesOf } from '../src/views/durations/run-histogram.ts'
 import type { Overview, QueueRow, QueueView } from '../src/wire.ts'
@@ -24,6 +24,29 @@ describe('quantiles', () => {
     expect(quantilesOf([1, 2], [])).toBeUndefined()
     expect(quantilesOf([1, 2], [0, 0, 0])).toBeUndefined()
     expect(histogramOf([1, 2], [0, 0, 0])).toBeUndefined()
+  })
+})
+
+describe('the limiter of a queue', () => {
+  test('is that of the workers which take keys, as explain has it, after a newer one has stopped', async () => {
+    const site = new Site()
+    const { driver, clock } = site
+    const start = (baseMs: number): Worker => {
+      const limiter = exponential({ baseMs, maxMs: 3_600_000 })
+      const queue = createRateLimitingQueue<string>({ name: 'orders', driver, clock, limiter })
+      const worker = createWorker({ queue, async handler() {} })
+      open.push(queue, { close: () => worker.stop() })
+      return worker
+    }
+    open.push(site)
+    start(1_000)
+    await clock.step(1)
+    const newer = start(2_000)
+    await clock.step(1)
+    await newer.stop()
+
+    const { body } = await site.ask<QueueView>('/api/queue?queue=orders')
+    expect(body.limiter).toBe('1.0 s doubled with each failure, at most 1 h')
   })
 })
 

@@ -1,6 +1,6 @@
 /**
- * `@sluice/core/words`: the one form in which durations, counts, rates, shares and the conditions of
- * `explain` are shown, by the dashboard and the command line. Pure functions without dependencies.
+ * `@sluice/core/words`: the one form in which durations, counts, rates, shares, limiters and the
+ * conditions of `explain` are shown, by the dashboard and the command line. Pure functions without dependencies.
  *
  * @packageDocumentation
  */
@@ -12,4 +12,5 @@ export {
 } from './condition-words.ts'
 export { durationWords, type KnownSince, sinceWords } from './duration-words.ts'
 export { atLeastWords, countWords, manyWords, percentWords, rateWords } from './number-words.ts'
+export { planWords } from './plan-words.ts'
 export { quantile } from './quantile.ts'

@@ -1,4 +1,5 @@
-import { bucketsOf, type LimiterPlan, tokensAt } from '@sluice/core'
+import { bucketsOf, type LimiterPlan, lastSeenPlan, tokensAt } from '@sluice/core'
+import { planWords } from '@sluice/core/words'
 import {
   type BucketRow,
   type FailedRunInfo,
@@ -13,7 +14,6 @@ import {
   type WorkerRow,
 } from 'sluice'
 import type { BucketView, LeaseView, QueueView, WorkerView } from '../wire.ts'
-import { describePlan, parsePlan } from './describe-plan.ts'
 import { failureGroups } from './failure-groups.ts'
 import { findFailingKeys } from './find-keys.ts'
 import type { KeyDisplay } from './key-display.ts'
@@ -75,7 +75,7 @@ export class QueueViewReader {
     const since = await this.#since(row.severity, { now: at, counts, workers })
     const held = await this.#leases(inspect, counts)
     const search = await this.#searched(inspect, counts, at)
-    const plan = planOf(workers)
+    const plan = lastSeenPlan(workers)
     const buckets = (await store.buckets()).filter(isBucketOf(plan, this.#queue))
     const names = store.capabilities.queues ? await store.queues() : [this.#queue]
     const exists = names.includes(this.#queue)
@@ -94,7 +94,7 @@ export class QueueViewReader {
       ...(workHistogram === undefined ? {} : { workHistogram }),
       ...(search.nextDelayedAt === undefined ? {} : { nextDelayedAt: search.nextDelayedAt }),
       ...(search.nextBackoffAt === undefined ? {} : { nextBackoffAt: search.nextBackoffAt }),
-      ...(plan === undefined ? {} : { limiter: describePlan(plan) }),
+      ...(plan === undefined ? {} : { limiter: planWords(plan) }),
       buckets: buckets.map((bucket) => bucketView(bucket, at)),
       workerList: newestFirst(workers)
         .slice(0, workersMax)
@@ -168,15 +168,6 @@ function firstDue(keys: readonly KeyInfo[]): number | undefined {
 
 function newestFirst(workers: readonly WorkerRow[]): WorkerRow[] {
   return [...workers].sort((a, b) => b.startedAt - a.startedAt)
-}
-
-/** The limiter of a queue, as its most recently started worker reports it. */
-function planOf(workers: readonly WorkerRow[]): LimiterPlan | undefined {
-  for (const { settings } of newestFirst(workers)) {
-    const plan = parsePlan(settings['limiter'])
-    if (plan !== undefined) return plan
-  }
-  return undefined
 }
 
 function isBucketOf(plan: LimiterPlan | undefined, queue: string): (bucket: BucketRow) => boolean {

@@ -14,6 +14,7 @@ import {
   type EncodedItem,
   type EpochMs,
   encodeItem,
+  lastSeenDedupe,
   priorityDefault,
   priorityMax,
   priorityMin,
@@ -26,7 +27,6 @@ import { DriverHandle, type HandleUser } from '../driver/driver-handle.ts'
 import { inTime } from '../environment/timing.ts'
 import { type CheckedOptions, checkQueueOptions, quietAfterMsMin } from '../queue/options.ts'
 import type { Inspect } from './inspect.ts'
-import { lastSeenDedupe } from './last-seen.ts'
 import { QueueInspection } from './queue-inspection.ts'
 import { shownBuckets, shownList } from './shown-instants.ts'
 import type { InspectStoreOptions, OperatorAsk, StoreInspection } from './store-inspection.ts'

@@ -12,6 +12,8 @@ import {
   type KeyRow,
   keyStateWords,
   type ListRequest,
+  lastSeenDedupe,
+  lastSeenPlan,
   never,
   noToken,
   type Operate,
@@ -34,7 +36,6 @@ import type {
 } from './inspect.ts'
 import { keyInfo, lastErrorOf } from './key-info.ts'
 import { type BulkVerb, KeySelection } from './key-selection.ts'
-import { lastSeenDedupe, lastSeenPlan } from './last-seen.ts'
 import type { KeyFilter, Selection } from './selection.ts'
 import {
   shownCounts,

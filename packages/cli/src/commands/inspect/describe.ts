@@ -1,6 +1,8 @@
-import { durationWords, percentWords, rateWords, sinceWords } from '@sluice/core/words'
+import { bucketsOf, lastSeenPlan } from '@sluice/core'
+import { durationWords, percentWords, planWords, rateWords, sinceWords } from '@sluice/core/words'
 import { type CommandSpec, queueArgument } from '../../command.ts'
-import { safeJson, shown } from '../../output/escape.ts'
+import { shown } from '../../output/escape.ts'
+import { bucketsNow } from '../../rows/buckets-now.ts'
 import { knownQueue } from '../../stores/known-queue.ts'
 
 /** How many failed runs are shown. */
@@ -13,7 +15,7 @@ export const describe: CommandSpec = {
   group: 'Inspect',
   positionals: [queueArgument],
   examples: [{ line: 'sluice describe orders', does: 'all that is known of the queue' }],
-  json: '{ queue, severity, reason, since, counts, rates, workers: [], limiters: [], failedRuns: [] }',
+  json: '{ queue, severity, reason, since, counts, rates, workers: [], limiters: [], buckets: [], failedRuns: [] }',
   async run(context) {
     const { input, print } = context
     const queue = input.queue()
@@ -27,15 +29,18 @@ export const describe: CommandSpec = {
       capabilities.history ? inspect.history() : undefined,
       inspect.failedRuns(),
       inspection.now(),
-      capabilities.buckets ? inspection.buckets() : [],
+      capabilities.buckets ? bucketsNow(inspection) : [],
     ])
     const signs = { now, counts, workers: capabilities.workers ? workers : undefined, history }
     const { severity, reason, rates, slots, gone, oldestMs, workers: live } = judgeQueue(signs)
     const since = await severitySince(severity, signs, inspect)
-    const limiters = [...new Set(workers.map(({ settings }) => settings['limiter']))].filter(
-      (plan) => plan !== undefined,
-    )
-    const own = buckets.filter(({ name }) => limiters.some((plan) => String(plan).includes(name)))
+    // One worker for each limiter: those of a deployment in progress may differ.
+    const differing = new Map(workers.map((worker) => [worker.settings['limiter'], worker]))
+    differing.delete(undefined)
+    const limiters = [...differing.keys()]
+    const plans = [...differing.values()].map((worker) => lastSeenPlan([worker]))
+    const names = plans.flatMap((plan) => (plan === undefined ? [] : bucketsOf(plan)))
+    const own = buckets.filter((bucket) => names.some(({ name }) => name === bucket.name))
     if (print.isDocument) {
       await print.document({
         ...{
@@ -56,13 +61,21 @@ export const describe: CommandSpec = {
     const { ready, delayed, backoff, processing, dirty, parked, idle } = counts
     const facts: readonly (readonly [string, string])[] = [
       ['state', `${severity}${since === undefined ? '' : ` ${sinceWords(since, now)}`}: ${reason}`],
-      ['keys', safeJson({ ready, delayed, backoff, processing, dirty, parked, idle }).slice(1, -1)],
+      [
+        'keys',
+        Object.entries({ ready, delayed, backoff, processing, dirty, parked, idle })
+          .map(([state, count]) => `${count} ${state}`)
+          .join(', '),
+      ],
       ['oldest ready', oldestMs === undefined ? 'none' : durationWords(oldestMs)],
       ['in, out', `${rateWords(rates.inPerSecond)}, ${rateWords(rates.outPerSecond)} per second`],
       ['failed runs', percentWords(rates.errorRatio)],
       ['merged adds', percentWords(rates.mergedRatio)],
       ['workers', `${live}, for ${slots} keys at a time${gone === 0 ? '' : `; ${gone} gone`}`],
-      ...limiters.map((plan) => ['limiter', shown(String(plan))] as const),
+      ...plans.map((plan, at) => {
+        const words = plan === undefined ? String(limiters[at]) : planWords(plan)
+        return ['limiter', shown(words)] as const
+      }),
       ...own.map(
         ({ name, perSecond, burst, tokens }) =>
           [
@@ -82,7 +95,7 @@ export const describe: CommandSpec = {
     ]
     await print.lines([
       `${shown(queue)}${counts.paused ? ' (paused)' : ''}`,
-      ...facts.map(([name, text]) => `  ${name.padEnd(13)} ${text.replaceAll('"', '')}`),
+      ...facts.map(([name, text]) => `  ${name.padEnd(13)} ${text}`),
     ])
     return undefined
   },

@@ -1,7 +1,8 @@
-import type { BucketRow } from '@sluice/core'
+import { msForTokens } from '@sluice/core'
 import { durationWords } from '@sluice/core/words'
 import type { CommandSpec } from '../../command.ts'
 import { shown } from '../../output/escape.ts'
+import { bucketsNow } from '../../rows/buckets-now.ts'
 
 export const limiters: CommandSpec = {
   name: 'limiters',
@@ -14,12 +15,7 @@ export const limiters: CommandSpec = {
   async run(context) {
     const { print } = context
     const { inspection } = await context.store('existing')
-    const [stored, now] = await Promise.all([inspection.buckets(), inspection.now()])
-    const rows = stored.map((bucket): BucketRow => {
-      const { perSecond, burst, tokens, at } = bucket
-      const refilled = tokens + (Math.max(0, now - at) / 1_000) * perSecond
-      return { ...bucket, tokens: Math.min(burst, refilled), at: now }
-    })
+    const rows = await bucketsNow(inspection)
     await print.listing({
       rows,
       columns: () => [
@@ -29,8 +25,11 @@ export const limiters: CommandSpec = {
         { title: 'TOKENS', text: ({ tokens }) => tokens.toFixed(1) },
         {
           title: 'FULL IN',
-          text: ({ tokens, burst, perSecond }) =>
-            tokens >= burst ? 'now' : durationWords(((burst - tokens) / perSecond) * 1_000),
+          text({ tokens, burst, perSecond }) {
+            if (tokens >= burst) return 'now'
+            const ms = msForTokens(burst - tokens, perSecond)
+            return ms === Infinity ? 'never' : durationWords(ms)
+          },
         },
       ],
       name: ({ name }) => name,

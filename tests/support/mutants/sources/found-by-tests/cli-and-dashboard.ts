@@ -305,4 +305,47 @@ export const foundByTestsOfCliAndDashboard: readonly FoundByTest[] = [
       title: 'gives a cookie that scripts and other sites never get',
     },
   },
+  {
+    name: 'sluice describe shows buckets whose names are a part of the plan',
+    edits: [
+      {
+        file: 'packages/cli/src/commands/inspect/describe.ts',
+        find: 'names.some(({ name }) => name === bucket.name)',
+        replace: 'plans.some((plan) => JSON.stringify(plan).includes(bucket.name))',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/buckets.test.ts',
+      title: 'a queue is shown with the tokens that its own buckets have now',
+    },
+  },
+  {
+    name: 'sluice describe shows the tokens of the last write',
+    edits: [
+      {
+        file: 'packages/cli/src/commands/inspect/describe.ts',
+        find: 'capabilities.buckets ? bucketsNow(inspection) : []',
+        replace: 'capabilities.buckets ? inspection.buckets() : []',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/buckets.test.ts',
+      title: 'a queue is shown with the tokens that its own buckets have now',
+    },
+  },
+  {
+    name: 'a queue is described by the limiter of a worker that has stopped',
+    edits: [
+      {
+        file: 'packages/core/src/limiter/last-seen.ts',
+        find: 'newestFirst.find(({ concurrency }) => concurrency > 0) ?? newestFirst[0]',
+        replace: 'newestFirst[0]',
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/figures.test.ts',
+      title:
+        'is that of the workers which take keys, as explain has it, after a newer one has stopped',
+    },
+  },
 ]
