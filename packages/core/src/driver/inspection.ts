@@ -30,7 +30,7 @@ export interface ListRequest {
   readonly prefix?: string | undefined
   /** The cursor of the previous page. */
   readonly cursor?: string | undefined
-  /** The most keys on the page. */
+  /** The most keys on the page; at least 1. */
   readonly limit: number
 }
 

@@ -90,7 +90,8 @@ export async function list(
   const { keys, state, prefix = '', limit } = request
   const fits = (row: KeyRow): boolean => state === undefined || row.state === state
   if (keys !== undefined) {
-    const names = [...new Set(keys)]
+    // The placeholder of every queue has the empty name.
+    const names = [...new Set(keys)].filter((key) => key !== '')
     const rows: KeyRow[] = []
     let now = 0
     for (let at = 0; at < names.length || at === 0; ) {

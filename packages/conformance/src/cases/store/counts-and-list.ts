@@ -188,6 +188,7 @@ export const countsAndListCases: readonly Case[] = [
       const twice = await s.list({ keys: ['b', 'a', 'b'], limit: 1 })
       assert.deepEqual(twice.rows.map(({ key }) => key).sort(), ['a', 'b'])
       assert.deepEqual((await s.list({ keys: [] })).rows, [])
+      assert.deepEqual((await s.list({ keys: [''] })).rows, [])
     },
   },
   {
