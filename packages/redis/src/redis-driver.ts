@@ -53,8 +53,11 @@ import { tick } from './verbs/tick.ts'
 import { transfer } from './verbs/transfer.ts'
 import { Watch } from './watch.ts'
 
-/** How long `close` waits until replicas have what was acknowledged, in milliseconds. */
-const journalCloseMs = 10_000
+/**
+ * How long `close` waits until replicas have what was acknowledged, in milliseconds. A queue gives its store half a
+ * second to close; one that is late counts as a store that does not answer.
+ */
+const journalCloseMs = 300
 
 interface Opened {
   readonly store: Store

@@ -3,7 +3,14 @@ import { type Driver, SluiceError } from '@sluice/core'
 import { needs } from '@sluice/needs'
 import { fakeTimeLibrary, SteppedClock } from '@sluice/needs/stepped-clock'
 import { redisDriver } from '@sluice/redis'
-import { hasRedis, type RedisProcess, startCluster, startRedis } from '@sluice/test-redis'
+import {
+  hasRedis,
+  type RedisProcess,
+  startCluster,
+  startRedis,
+  startReplicated,
+} from '@sluice/test-redis'
+import { createQueue } from 'sluice'
 import { describe, onTestFinished, test } from 'vitest'
 import { SteadyLoad } from '../../support/failovers/steady-load.ts'
 
@@ -119,6 +126,16 @@ describe.skipIf(!needs('redis-server', hasRedis))('faults of Redis', () => {
     assert.ok(replies.every(({ outcome }) => outcome === 'idle'))
     assert.equal(await redis.command('CONFIG', 'SET', 'maxmemory', 0), 'OK')
     assert.equal((await driver.list('orders', { limit: 10 })).rows.length, 0)
+  })
+
+  test('a queue closes while a replica stands still', async () => {
+    const servers = await startReplicated()
+    onTestFinished(() => servers.dispose())
+    const queue = createQueue({ name: 'orders', driver: redisDriver({ url: servers.url }) })
+    await queue.add('first')
+    servers.replicas[0]?.pause()
+    await queue.add('second')
+    await queue.close()
   })
 
   test('a user without the rights of an administrator can do everything', async () => {
