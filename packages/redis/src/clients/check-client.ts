@@ -42,7 +42,10 @@ export function checkClient(client: RedisClient): void {
         'cannot be a Sentinel client of node-redis: it sends commands again whose replies were lost; use url: redis-sentinel://host:port/name',
       )
     default:
-      throw new SluiceTypeError('client', 'must be a client of node-redis or ioredis')
+      throw new SluiceTypeError(
+        'client',
+        'must be a client of node-redis or ioredis, version 5 or newer',
+      )
   }
 }
 
@@ -57,9 +60,7 @@ export function checkNodeRedis(client: NodeRedisClient): void {
     throw refuse('no socket timeout', silence, 'set socket.socketTimeout, such as 5000')
   }
   if (options['readonly'] === true) throw refuse('readonly: true', replicas, 'remove readonly')
-  if (typeof options['keyPrefix'] === 'string' && options['keyPrefix'] !== '') {
-    throw refuse('keyPrefix', prefix, 'remove it, and use the prefix option of the driver')
-  }
+  checkPrefix(options)
 }
 
 /** Refuses a cluster of node-redis with unsafe settings, as far as they can be seen. */
@@ -89,6 +90,7 @@ function checkIoredisCluster(cluster: IoredisCluster): void {
   if (Number(options['retryDelayOnFailover'] ?? 100) > 0) {
     throw refuse('retryDelayOnFailover', again, 'set retryDelayOnFailover: 0')
   }
+  checkPrefix(options)
   checkIoredisConnection((options['redisOptions'] ?? {}) as Options)
 }
 
@@ -101,6 +103,10 @@ function checkIoredisConnection(options: Options): void {
     throw refuse('no socketTimeout', silence, 'set socketTimeout, such as 5000')
   }
   if (options['readOnly'] === true) throw refuse('readOnly: true', replicas, 'remove readOnly')
+  checkPrefix(options)
+}
+
+function checkPrefix(options: Options): void {
   if (typeof options['keyPrefix'] === 'string' && options['keyPrefix'] !== '') {
     throw refuse('keyPrefix', prefix, 'remove it, and use the prefix option of the driver')
   }

@@ -67,8 +67,10 @@ export function kindOf(
   client: object,
 ): 'node-redis' | 'node-redis-cluster' | 'ioredis' | 'ioredis-cluster' | 'sentinel' | undefined {
   if ('getSentinelNode' in client) return 'sentinel'
-  if ('nodeClient' in client) return 'node-redis-cluster'
-  if ('sSubscribe' in client && 'duplicate' in client) return 'node-redis'
+  // Version 4 of node-redis has neither `destroy` nor version 3 of the protocol.
+  const isNodeRedis = 'destroy' in client
+  if (isNodeRedis && 'nodeClient' in client) return 'node-redis-cluster'
+  if (isNodeRedis && 'sSubscribe' in client && 'duplicate' in client) return 'node-redis'
   if ('ssubscribe' in client) return 'nodes' in client ? 'ioredis-cluster' : 'ioredis'
   return undefined
 }

@@ -23,6 +23,8 @@ export function nodeRedisOpener(template: NodeRedisClient): OpenClient {
       socket: socketOf(template, address),
       disableOfflineQueue: true,
       pingInterval: undefined,
+      // What is sent is limited by the queues.
+      commandsQueueMaxLength: undefined,
       // Each command would have a timer of its own.
       commandOptions: { timeout: undefined, typeMapping },
       maintNotifications: 'disabled',

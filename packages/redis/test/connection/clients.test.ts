@@ -78,7 +78,9 @@ test.each<[string, () => object]>([
   ['enableOfflineQueue', () => ioredisCluster({ enableOfflineQueue: true })],
   ['retryDelayOnFailover', () => ioredisCluster({ retryDelayOnFailover: 100 })],
   ['autoResendUnfulfilledCommands', () => ioredisCluster({ redisOptions: {} })],
+  ['keyPrefix', () => ioredisCluster({ keyPrefix: 'app:' })],
   ['must be a client', () => new Map()],
+  ['version 5 or newer', () => ({ sSubscribe() {}, duplicate() {}, disconnect() {} })],
 ])('a client is refused, and the error names %s', (setting, make) => {
   assert.throws(
     () => handIn(make()),
@@ -139,6 +141,14 @@ describe.skipIf(!needs('redis-server', hasRedis))(
       assert.equal(await server.command('GET', 'a'), '1')
       await server.command('FLUSHDB')
       assert.equal(await connections.send('a', ['GET', 'a']), null)
+    })
+
+    test('node-redis: a limit of its queue of commands does not count for what queues send', async () => {
+      const socket = { port: server.port }
+      const client = nodeRedis({ password: 'secret', commandsQueueMaxLength: 1, socket })
+      const connections = await open({ client: client as RedisClient })
+      const pings = Array.from({ length: 10 }, () => connections.send('a', ['PING']))
+      assert.deepEqual(new Set(await Promise.all(pings)), new Set(['PONG']))
     })
 
     test('a cluster of node-redis that is connected', async () => {
