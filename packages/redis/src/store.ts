@@ -210,7 +210,10 @@ export class Store {
     const command = (way: string, script: string): Command => {
       return (runId) => [way, script, ...before, runId || unknown, ...args]
     }
-    const send = () => this.#send(slot, command('EVALSHA', sha), command('EVAL', text))
+    const send = (): Promise<Reply> =>
+      this.#send(slot, command('EVALSHA', sha), command('EVAL', text)).catch((error: unknown) => {
+        throw scriptError(error, queue)
+      })
     const reply = (await (onlyReads(text) ? reading(send) : send())) as readonly Reply[]
     this.time.note(number(reply[0]), number(reply[1]))
     // The store was emptied after the queue was registered, and has lost its name, too. If this fails, the next call
@@ -295,13 +298,9 @@ export class Store {
     try {
       return await this.connections.send(slot, bySha)
     } catch (error) {
-      if (!(error instanceof ReplyError) || error.code !== 'NOSCRIPT') throw scriptError(error)
+      if (!(error instanceof ReplyError) || error.code !== 'NOSCRIPT') throw error
     }
-    try {
-      return await this.connections.send(slot, byText)
-    } catch (error) {
-      throw scriptError(error)
-    }
+    return await this.connections.send(slot, byText)
   }
 }
 
@@ -329,12 +328,20 @@ const scriptCodes: Readonly<Record<string, ErrorCode>> = {
   SLUICETOKENS: 'ERR_STORE',
 }
 
-/** The errors that scripts reply with themselves. */
-function scriptError(error: unknown): SluiceError {
+/** The errors of scripts. */
+function scriptError(error: unknown, queue: string): SluiceError {
   if (error instanceof ReplyError) {
     const message = error.message.replace(/^\w+ /, '').replace(/ script: .*$/, '')
+    // A script stops in its own code only where a part of what it reads is missing.
+    const isStopped = message.startsWith('user_script:')
+    if (isStopped)
+      return new SluiceError('ERR_STORE_DAMAGED', partsMissing(queue), { cause: error })
     const code = scriptCodes[error.code]
     if (code !== undefined) return new SluiceError(code, message, { cause: error })
   }
   return storeError(error)
+}
+
+function partsMissing(queue: string): string {
+  return `a part of the queue ${queue} is missing: keys of it were deleted, as a full server does or another program; restore a backup, or purge the queue`
 }

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { never } from '@sluice/core/driver'
+import { needs } from '@sluice/needs'
+import { hasRedis, startRedis } from '@sluice/test-redis'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { redisDriver } from '../src/index.ts'
+
+const options = { dedupe: 'client-go', failuresExpireMs: never } as const
+const ask = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
+
+describe.skipIf(!needs('redis-server', hasRedis))('a queue of which a key was deleted', () => {
+  test('is damaged, as the error says, until it is purged', async () => {
+    const server = await startRedis()
+    onTestFinished(() => server.dispose())
+    const driver = redisDriver({ url: server.url })
+    await driver.open({})
+    onTestFinished(() => driver.close())
+    const tick = async () =>
+      await driver.tick('q', { holder: 'h', limit: 1, failuresExpireMs: never })
+    for (const part of ['delayed', 'backoff', 'held']) {
+      await driver.add('q', [ask], options)
+      await server.command('DEL', `sluice:{q}:${part}`)
+      await expect(tick()).rejects.toMatchObject({
+        code: 'ERR_STORE_DAMAGED',
+        message: expect.stringMatching(/^a part of the queue q is missing: .* purge the queue/),
+      })
+      await driver.operate?.purge('q')
+      assert.equal((await tick()).nextAt, never)
+    }
+  })
+})
