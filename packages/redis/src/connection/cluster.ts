@@ -62,7 +62,8 @@ export class Cluster implements Topology {
         const { code } = error
         if (code === 'READONLY') server.demoted()
         if (code === 'CLUSTERDOWN' || code === 'READONLY') this.#refreshSoon()
-        if ((code !== 'MOVED' && code !== 'ASK') || redirections === redirectionsMax) throw error
+        if (code !== 'MOVED' && code !== 'ASK') throw error
+        if (redirections === redirectionsMax) throw undecided(error)
         // Nothing was executed, so that it may be sent to the other server.
         isAsking = code === 'ASK'
         if (!isAsking) this.#refreshSoon()
@@ -128,7 +129,7 @@ export class Cluster implements Topology {
     if (known !== undefined) return known
     await this.refresh().catch(() => {})
     const found = find()
-    if (found === undefined) throw error
+    if (found === undefined) throw undecided(error)
     return found
   }
 
@@ -226,4 +227,10 @@ export class Cluster implements Topology {
       link.close()
     }
   }
+}
+
+/** Nothing was executed. */
+function undecided(error: ReplyError): ConnectionError {
+  const message = `the primaries do not agree on the slot (${error.message})`
+  return new ConnectionError(message, false, error)
 }

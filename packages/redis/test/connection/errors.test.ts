@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { never } from '@sluice/core'
 import { needs } from '@sluice/needs'
-import { hasRedis, startCluster, startRedis, startReplicated } from '@sluice/test-redis'
+import { hasRedis, slotOf, startCluster, startRedis, startReplicated } from '@sluice/test-redis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { ConnectionError, ReplyError } from '../../src/connection/connections.ts'
 import { storeError } from '../../src/connection/errors.ts'
@@ -113,4 +113,18 @@ describe.skipIf(!needs('redis-server', hasRedis))('errors of servers', () => {
       )
     },
   )
+
+  test('primaries that name each other for a slot cannot be reached, and no address is advised', async () => {
+    const cluster = await startCluster({ primaries: 3, replicas: 0 })
+    onTestFinished(() => cluster.dispose())
+    const owner = await cluster.primaryOf('a')
+    const other = cluster.nodes.find((node) => node !== owner)
+    assert.ok(other)
+    const connections = await open({ url: `redis-cluster://127.0.0.1:${owner.port}` })
+    await owner.process.command('CLUSTER', 'SETSLOT', slotOf('a'), 'NODE', other.id)
+    const error = storeError(await refusal(connections.send('a', ['SET', 'a', '1'])))
+    assert.deepEqual([error.code, error.retryable], ['ERR_STORE', true])
+    assert.match(error.message, /do not agree/)
+    assert.doesNotMatch(error.message, /connect to it/)
+  })
 })
