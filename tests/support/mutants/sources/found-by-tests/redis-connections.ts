@@ -1,6 +1,6 @@
 import type { FoundByTest } from '../source-mutant.ts'
 
-/** Defects of the connections of the driver on Redis, and of its registry of queues, and the tests that find them. */
+/** Defects of the driver on Redis in its connections, registry of queues, close and errors, and the tests that find them. */
 export const foundByTestsOfRedisConnections: readonly FoundByTest[] = [
   {
     name: 'a queue of Redis waits for the server that lists it',
@@ -127,6 +127,105 @@ export const foundByTestsOfRedisConnections: readonly FoundByTest[] = [
     finder: {
       file: 'packages/redis/test/lost-answers.test.ts',
       title: 'leaves no outcome of a read unknown',
+    },
+  },
+  {
+    name: 'on Redis, a list by names reads the placeholder as a key',
+    edits: [
+      {
+        file: 'packages/redis/src/verbs/list.ts',
+        find: ".filter((key) => key !== '')",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/conformance/conformance.test.ts',
+      title: 'list.keys',
+    },
+  },
+  {
+    name: 'a driver of Redis waits longer for replicas when it closes than a queue waits for it',
+    edits: [
+      {
+        file: 'packages/redis/src/redis-driver.ts',
+        find: 'const journalCloseMs = 300',
+        replace: 'const journalCloseMs = 10_000',
+      },
+    ],
+    finder: {
+      file: 'tests/test/faults/redis-faults.test.ts',
+      title: 'a queue closes while a replica stands still',
+    },
+  },
+  {
+    name: 'the limit of a client of node-redis stops the commands of queues',
+    edits: [
+      {
+        file: 'packages/redis/src/clients/node-redis.ts',
+        find: 'commandsQueueMaxLength: undefined,',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/clients.test.ts',
+      title: 'node-redis: a limit of its queue of commands does not count for what queues send',
+    },
+  },
+  {
+    name: 'a client of node-redis 4 is accepted',
+    edits: [
+      {
+        file: 'packages/redis/src/clients/client-shapes.ts',
+        find: "const isNodeRedis = 'destroy' in client",
+        replace: 'const isNodeRedis = true',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/clients.test.ts',
+      title: 'a client is refused, and the error names',
+    },
+  },
+  {
+    name: 'the key prefix of a cluster of ioredis is ignored',
+    edits: [
+      {
+        file: 'packages/redis/src/clients/check-client.ts',
+        find: '  checkPrefix(options)\n  checkIoredisConnection((options',
+        replace: '  checkIoredisConnection((options',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/clients.test.ts',
+      title: 'a client is refused, and the error names',
+    },
+  },
+  {
+    name: 'on Redis, a queue of which a part was deleted fails with an error of the script',
+    edits: [
+      {
+        file: 'packages/redis/src/store.ts',
+        find: "const isStopped = message.startsWith('user_script:')",
+        replace: 'const isStopped = false',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/missing-parts.test.ts',
+      title: 'is damaged, as the error says, until it is purged',
+    },
+  },
+  {
+    name: 'a client of a cluster of Redis is advised to become one while a slot moves',
+    edits: [
+      {
+        file: 'packages/redis/src/connection/cluster.ts',
+        find: 'if (redirections === redirectionsMax) throw undecided(error)',
+        replace: 'if (redirections === redirectionsMax) throw error',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/errors.test.ts',
+      title:
+        'primaries that name each other for a slot cannot be reached, and no address is advised',
     },
   },
 ]
