@@ -65,13 +65,8 @@ export class DirectBackend implements Backend, Adds, Finishes, Claims {
         `cannot use the driver ${driver.name}: it has a direct queue, so it must open synchronously`,
       )
     }
-    const direct = driver.direct?.(name)
-    if (direct === undefined) {
-      throw new SluiceError(
-        'ERR_STORE',
-        `cannot use the driver ${driver.name}: its direct queue is gone`,
-      )
-    }
+    // A driver without a direct queue has another backend.
+    const direct = driver.direct?.(name) as DirectQueue
     this.#direct = direct
     if (this.#core.phase === 'open') this.#core.directQueue = direct
     return direct

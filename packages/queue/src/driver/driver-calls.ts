@@ -22,7 +22,7 @@ import { answeredIn, inTime, notInTime } from '../environment/timing.ts'
 import type { CheckedOptions } from '../queue/options.ts'
 import { startDebugLog } from './debug-log.ts'
 import { type Described, describeFailure } from './describe-failure.ts'
-import { DriverHandle, type HandleUser } from './driver-handle.ts'
+import { DriverHandle, type HandleUser, type LeaseHolder } from './driver-handle.ts'
 import { ErrorReports, type Remark } from './error-reports.ts'
 import { Quiet, type QuietOwner } from './quiet.ts'
 import type { GateUser } from './retry-gate.ts'
@@ -30,7 +30,7 @@ import { StoreHealth } from './store-health.ts'
 import { notice, traced } from './traced.ts'
 
 /** The queue object whose calls they are. */
-export interface CallOwner extends QuietOwner {
+export interface CallOwner extends QuietOwner, LeaseHolder {
   /** Something may have become claimable; see {@link HandleUser.wake}. */
   wake(releases?: boolean): void
 }
@@ -52,7 +52,7 @@ export class DriverCalls implements HandleUser, GateUser {
   /** The queue objects of this name in this process, this one included. */
   readonly peers: ReadonlySet<HandleUser>
   readonly quiet: Quiet
-  readonly #owner: CallOwner
+  readonly owner: CallOwner
   readonly #reports: ErrorReports
   #hasLeft = false
   #lastError: unknown
@@ -61,7 +61,7 @@ export class DriverCalls implements HandleUser, GateUser {
   constructor(options: CheckedOptions<unknown>, owner: CallOwner) {
     startDebugLog()
     this.options = options
-    this.#owner = owner
+    this.owner = owner
     this.name = options.name
     this.driver = options.driver
     this.handle = DriverHandle.of(options.driver, options.clock)
@@ -80,7 +80,7 @@ export class DriverCalls implements HandleUser, GateUser {
 
   /** The store, or another queue object, says that something may have changed. */
   wake(releases?: boolean): void {
-    this.#owner.wake(releases)
+    this.owner.wake(releases)
   }
 
   get needsNews(): boolean {

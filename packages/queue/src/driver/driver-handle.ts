@@ -9,6 +9,14 @@ import {
 import { OncePerMinute } from './once-per-minute.ts'
 import { RetryGate } from './retry-gate.ts'
 
+/** A queue object with the keys that it holds. Their leases expire when this process is blocked. */
+export interface LeaseHolder {
+  readonly claims: { giveBackExpired?(): void }
+  readonly helds: { active(): readonly { readonly token: number }[] }
+  /** Keys that are being given back without having run, by their tokens. */
+  readonly returning: ReadonlyMap<number, unknown>
+}
+
 /** A user of a driver, such as a queue object. */
 export interface HandleUser {
   readonly name: string
@@ -21,6 +29,8 @@ export interface HandleUser {
   report(error: unknown): void
   /** Whether it has to be notified of changes of other processes now. Absent: never. */
   readonly needsNews?: boolean
+  /** The queue object that makes the calls. Absent: there is none, and no key is held. */
+  readonly owner?: LeaseHolder
 }
 
 /**

@@ -105,13 +105,12 @@ export class HeldSet {
     for (const { token, ref } of this.aged.values()) {
       const held = ref.deref()
       if (held === undefined) continue
-      this.index(byKey, held)
       this.registry.unregister(held)
       this.aged.delete(token)
       this.link(held)
     }
     for (let held = this.last; held !== undefined; held = held.previous) {
-      if (!byKey.get(held.key)?.includes(held)) this.index(byKey, held)
+      this.index(byKey, held)
     }
     for (const same of byKey.values()) same.sort((a, b) => a.token - b.token)
     this.byKey = byKey
@@ -139,7 +138,7 @@ export class HeldSet {
     return (
       this.indexed()
         .get(key)
-        ?.some((held) => !held.isLost) ?? false
+        ?.some((held) => !held.isLost) === true
     )
   }
 

@@ -1,10 +1,8 @@
 import type { ExpireOutcome, Failure, Lease } from '@sluice/core'
-import type { Claims } from '../core/backend.ts'
 import type { RetryPlans } from '../core/retry-plans.ts'
 import type { DriverCalls } from '../driver/driver-calls.ts'
 import { endedLeases, vanished } from '../driver/remarks.ts'
 import { random } from '../environment/environment.ts'
-import type { HeldSet } from '../held/held-set.ts'
 import type { ClockSteps } from './clock-steps.ts'
 
 type ExpireOutcomes = readonly (ExpireOutcome | Failure)[]
@@ -16,10 +14,6 @@ const leasesMax = 3
 export interface LeaseEndsOwner {
   readonly calls: DriverCalls
   readonly plans: RetryPlans
-  readonly claims: Pick<Claims, 'giveBackExpired'>
-  readonly helds: Pick<HeldSet, 'active'>
-  /** Keys that are being given back without having run, by their tokens. */
-  readonly returning: ReadonlyMap<number, unknown>
   readonly tally: { leasesEnded(outcomes: ExpireOutcomes): void } | undefined
 }
 
@@ -29,9 +23,10 @@ export interface LeaseEndsOwner {
  *
  * While a clock may have been stepped, the holder of a seemingly expired lease may be healthy.
  * Such a lease is extended to the end of that doubt instead. A healthy holder renews it meanwhile;
- * the lease of a dead one has expired by then, and is reported again. So are leases of this queue
- * object, whose event loop was blocked: a key that runs is renewed, as its keeper does as soon as a timer
- * fires; one that was claimed ahead and never ran is given back. No failure is counted for either.
+ * the lease of a dead one has expired by then, and is reported again. So are leases of the queue
+ * objects of this process, whose event loop was blocked: a key that runs is renewed, as its keeper does as
+ * soon as a timer fires; one that was claimed ahead and never ran is given back. No failure is counted for
+ * either.
  */
 export class LeaseEnds {
   readonly #owner: LeaseEndsOwner
@@ -46,20 +41,31 @@ export class LeaseEnds {
 
   /** Ends or extends leases. The store then knows when the lost runs are due. */
   async end(leases: readonly Lease[]): Promise<void> {
-    const { calls, claims, helds, returning } = this.#owner
-    const { doubtMs } = this.#clockSteps
-    const leaseMs = doubtMs || this.#clockSteps.leaseMs
-    claims.giveBackExpired?.()
+    const { calls, plans, tally } = this.#owner
+    const { doubtMs, leaseMs } = this.#clockSteps
+    const running = new Set<number>()
+    const returning = new Set<number>()
+    for (const { owner } of calls.peers) {
+      owner?.claims.giveBackExpired?.()
+      for (const { token } of owner?.helds.active() ?? []) running.add(token)
+      for (const token of owner?.returning.keys() ?? []) returning.add(token)
+    }
     if (doubtMs === 0 && returning.size === 0) this.#doubted.clear()
-    const own = helds.active()
     const doubtful = leases.filter(
       ({ token }) =>
-        own.some((held) => held.token === token) ||
-        ((doubtMs > 0 || returning.has(token)) && this.#isDoubtful(token)),
+        running.has(token) || ((doubtMs > 0 || returning.has(token)) && this.#isDoubtful(token)),
     )
     const expired = leases.filter((lease) => !doubtful.includes(lease))
-    if (doubtful.length > 0) await calls.renew(doubtful, leaseMs)
-    if (expired.length > 0) await this.#expire(expired)
+    if (doubtful.length > 0) await calls.renew(doubtful, doubtMs || leaseMs)
+    if (expired.length === 0) return
+    const { driver, name } = calls
+    const options = { ...plans.expire, jitter: random(), error: vanished }
+    const outcomes = await calls.call('expire', { leases: expired, options }, () =>
+      driver.expire(name, expired, options),
+    )
+    tally?.leasesEnded(outcomes)
+    const remarks = endedLeases(expired, outcomes, options.maxCrashes)
+    for (const remark of remarks) calls.remark(remark)
   }
 
   #isDoubtful(token: number): boolean {
@@ -67,17 +73,5 @@ export class LeaseEnds {
     const since = this.#doubted.get(token) ?? now
     this.#doubted.set(token, since)
     return now - since < leasesMax * this.#clockSteps.leaseMs
-  }
-
-  async #expire(leases: readonly Lease[]): Promise<void> {
-    const { calls, plans, tally } = this.#owner
-    const { driver, name } = calls
-    const options = { ...plans.expire, jitter: random(), error: vanished }
-    const outcomes = await calls.call('expire', { leases, options }, () =>
-      driver.expire(name, leases, options),
-    )
-    tally?.leasesEnded(outcomes)
-    const remarks = endedLeases(leases, outcomes, options.maxCrashes)
-    for (const remark of remarks) calls.remark(remark)
   }
 }

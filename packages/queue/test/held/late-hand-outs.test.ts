@@ -144,6 +144,31 @@ describe.each(leasedSetups)('3 Leases: after a blocked event loop, over $way', (
     await stepped.worker.stop()
   })
 
+  test('no crash is counted of keys of another queue object on the same driver', async () => {
+    const scene = new Scene(setup)
+    const clock = new BlockedClock(scene.clock)
+    const queue = scene.queue({ clock, prefetch: 5 })
+    await queue.addMany(['running', 'ahead'])
+    const stepped = new SteppedWorker(queue)
+    await scene.quiet()
+    const { token } = (await scene.row('running')) ?? {}
+    expect((await scene.row('ahead'))?.state).toBe('processing')
+    const other = scene.queue({ clock })
+    clock.block(leaseMs)
+    // Its claim is answered before a timer of the first one can renew what that holds.
+    const waiting = seen(other.get())
+    await scene.quiet()
+    expect(await scene.row('running')).toMatchObject({ token, failures: 0, crashes: 0 })
+    // Nor is it delayed: it never ran.
+    expect(waiting.value).toMatchObject({ key: 'ahead', failures: 0, crashes: 0 })
+    await waiting.value?.done()
+    stepped.endAll()
+    await scene.quiet()
+    expect(stepped.started).toEqual(['running'])
+    expect(await scene.row('running')).toBeUndefined()
+    await stepped.worker.stop()
+  })
+
   test('a handler is not called for a key that was handed over before it', async () => {
     const scene = new Scene(setup)
     const clock = new BlockedClock(scene.clock)
