@@ -23,7 +23,8 @@ interface EarlyCall {
 
 /**
  * Stands in for a backend until that is loaded: keeps the calls in their order, and makes them when
- * it is. Loading begins with the first call.
+ * it is. Loading begins with the first call. From then on the queue object uses the other one; only
+ * calls that a close began before reach this one.
  */
 export class LateBackend implements Backend, Adds, Finishes, Claims {
   readonly adds: Adds = this
@@ -134,13 +135,11 @@ export class LateBackend implements Backend, Adds, Finishes, Claims {
   }
 
   handOut(): void {
-    if (this.#backend !== undefined) this.#backend.claims.handOut()
-    else if (this.#core.waiters.size > 0) this.#begin()
+    if (this.#core.waiters.size > 0) this.#begin()
   }
 
   refresh(): void {
-    if (this.#backend !== undefined) this.#backend.claims.refresh()
-    else this.handOut()
+    this.handOut()
   }
 
   onTimer(): void {
@@ -189,12 +188,10 @@ export class LateBackend implements Backend, Adds, Finishes, Claims {
 
   giveUp(): void {
     this.#failCalls(this.#core.calls.closedError())
-    this.#backend?.giveUp()
   }
 
   stop(): void {
     this.#isStopped = true
-    this.#failCalls(this.#core.calls.closedError())
-    this.#backend?.stop()
+    this.giveUp()
   }
 }

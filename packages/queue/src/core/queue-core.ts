@@ -5,6 +5,7 @@ import {
   type AddOutcome,
   type Ask,
   type AskReply,
+  type CancelOutcome,
   type DirectQueue,
   type EpochMs,
   type Finish,
@@ -140,6 +141,19 @@ export class QueueCore implements HeldOwner, CallOwner {
     return outcome
   }
 
+  /** Cancels the pending runs of a key. */
+  async cancel(key: string): Promise<CancelOutcome> {
+    if (this.phase === 'closed') throw this.calls.closedError()
+    const outcome = await this.backend.adds.cancel(key)
+    this.checkDrains()
+    return outcome
+  }
+
+  /** A key is not ready any more: the drains of the queue objects of this name may have ended. */
+  private checkDrains(): void {
+    for (const { owner } of this.peers) owner?.lifecycle.check()
+  }
+
   /** Acts on the outcome of an add. */
   noteAdded(outcome: AddOutcome): void {
     this.asked += 1
@@ -262,6 +276,7 @@ export class QueueCore implements HeldOwner, CallOwner {
   track(held: HeldKey<unknown>): void {
     this.helds.add(held)
     this.keeper.start(held)
+    if (this.peers.size > 1) this.checkDrains()
   }
 
   /** Hands keys to a waiter. */

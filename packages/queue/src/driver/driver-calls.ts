@@ -22,7 +22,7 @@ import { answeredIn, inTime, notInTime } from '../environment/timing.ts'
 import type { CheckedOptions } from '../queue/options.ts'
 import { startDebugLog } from './debug-log.ts'
 import { type Described, describeFailure } from './describe-failure.ts'
-import { DriverHandle, type HandleUser, type LeaseHolder } from './driver-handle.ts'
+import { DriverHandle, type HandleUser, type PeerQueue } from './driver-handle.ts'
 import { ErrorReports, type Remark } from './error-reports.ts'
 import { Quiet, type QuietOwner } from './quiet.ts'
 import type { GateUser } from './retry-gate.ts'
@@ -30,7 +30,7 @@ import { StoreHealth } from './store-health.ts'
 import { notice, traced } from './traced.ts'
 
 /** The queue object whose calls they are. */
-export interface CallOwner extends QuietOwner, LeaseHolder {
+export interface CallOwner extends QuietOwner, PeerQueue {
   /** Something may have become claimable; see {@link HandleUser.wake}. */
   wake(releases?: boolean): void
 }

@@ -9,10 +9,11 @@ import {
 import { OncePerMinute } from './once-per-minute.ts'
 import { RetryGate } from './retry-gate.ts'
 
-/** A queue object with the keys that it holds. Their leases expire when this process is blocked. */
-export interface LeaseHolder {
+/** A queue object, as the others of its name in this process know it. */
+export interface PeerQueue {
   readonly claims: { giveBackExpired?(): void }
   readonly helds: { active(): readonly { readonly token: number }[] }
+  readonly lifecycle: { check(): void }
   /** Keys that are being given back without having run, by their tokens. */
   readonly returning: ReadonlyMap<number, unknown>
 }
@@ -30,7 +31,7 @@ export interface HandleUser {
   /** Whether it has to be notified of changes of other processes now. Absent: never. */
   readonly needsNews?: boolean
   /** The queue object that makes the calls. Absent: there is none, and no key is held. */
-  readonly owner?: LeaseHolder
+  readonly owner?: PeerQueue
 }
 
 /**

@@ -18,7 +18,7 @@ export class LateModule<Module> {
 
   /** A module that was loaded with the one that asks for it. */
   static present<Module>(module: Module): LateModule<Module> {
-    const late = new LateModule<Module>(() => Promise.reject(new Error('it is present')))
+    const late = new LateModule<Module>(async () => module)
     late.loaded = module
     late.isPresent = true
     return late

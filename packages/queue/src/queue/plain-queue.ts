@@ -353,14 +353,8 @@ export class PlainQueue<T> implements Queue<T> {
     return new QueueTransaction<T>(this.core, this.#options, verbs) as Within<T, Transaction>
   }
 
-  cancel(item: T): Promise<CancelOutcome> {
-    try {
-      const key = this.keyOf(item)
-      if (this.core.phase === 'closed') throw this.core.calls.closedError()
-      return Promise.resolve(this.core.backend.adds.cancel(key))
-    } catch (error) {
-      return Promise.reject(error)
-    }
+  async cancel(item: T): Promise<CancelOutcome> {
+    return await this.core.cancel(this.keyOf(item))
   }
 
   wake(): void {

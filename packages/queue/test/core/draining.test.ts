@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Queue } from '../../src/index.ts'
 import { refusal } from '../support/refusal.ts'
 import { holding, Scene, seen, setups, take } from '../support/setups.ts'
 
@@ -113,6 +114,46 @@ describe.each(setups)('shutDownWithDrain over $way', (setup) => {
     expect(drained.state).toBe('resolved')
     expect(await queue.get()).toBe(undefined)
     expect(await scene.states()).toEqual({ new: 'ready' })
+  })
+
+  test.each([
+    [
+      '3 Shutdown: ends when another queue object takes the last key',
+      async (other) => void (await other.get()),
+    ],
+    [
+      '3 Shutdown: ends when another queue object takes and finishes the last key',
+      async (other) => void (await (await other.get())?.done()),
+    ],
+    [
+      '3 Shutdown: ends when another queue object cancels the last key',
+      async (other) => void (await other.cancel('a')),
+    ],
+    [
+      '3 Shutdown: ends when another queue object parks the last key',
+      async (other) => void (await other.inspect.park('a')),
+    ],
+  ] satisfies [string, (other: Queue<string>) => Promise<void>][])('%s', async (_, end) => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    const other = scene.queue()
+    await queue.add('a')
+    const drained = seen(queue.shutDownWithDrain())
+    await scene.quiet()
+    await end(other)
+    await scene.quiet()
+    expect(drained.state).toBe('resolved')
+  })
+
+  test('3 Shutdown: ends when its last key is cancelled', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    await queue.add('a')
+    const drained = seen(queue.shutDownWithDrain())
+    await scene.quiet()
+    await queue.cancel('a')
+    await scene.quiet()
+    expect(drained.state).toBe('resolved')
   })
 
   test('3 Shutdown: nor for keys that others hold', async () => {

@@ -243,6 +243,34 @@ export const foundByTestsOfWaits: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'a drain is not checked when another queue object takes a key',
+    edits: [
+      {
+        file: 'packages/queue/src/core/queue-core.ts',
+        find: 'if (this.peers.size > 1) this.checkDrains()',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/core/draining.test.ts',
+      title: '3 Shutdown: ends when another queue object takes the last key',
+    },
+  },
+  {
+    name: 'a drain is not checked when a key is cancelled',
+    edits: [
+      {
+        file: 'packages/queue/src/core/queue-core.ts',
+        find: 'this.checkDrains()\n    return outcome',
+        replace: 'return outcome',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/core/draining.test.ts',
+      title: '3 Shutdown: ends when its last key is cancelled',
+    },
+  },
+  {
     name: 'failed runs are printed by their own code, and not by that of the cause',
     edits: [
       {
