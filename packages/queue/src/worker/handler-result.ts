@@ -15,7 +15,7 @@ export type RunEnd =
 
 /**
  * Reads the result of a handler, by the rules of controller-runtime: a delay above zero wins over
- * `requeue`, and one that is not above zero is as if it were absent. Throws for a result that means
+ * `requeue`, and one that is not above zero is as if it were absent; so is a `requeue` of false. Throws for a result that means
  * nothing, or that cannot be read. `own` is the priority that the key has.
  */
 export function readHandlerResult(result: unknown, own: number): RunEnd {
@@ -36,7 +36,7 @@ function endOf(result: Returned | null | undefined, own: number): RunEnd | undef
   if (delayMs !== undefined && !isDelay(delayMs)) return undefined
   if (delayMs !== undefined && delayMs > 0) return { as: 'requeue_after', priority, delayMs }
   if (requeue === true) return { as: 'requeue', priority }
-  return delayMs === undefined ? undefined : { as: 'done' }
+  return delayMs === undefined && requeue !== false ? undefined : { as: 'done' }
 }
 
 function isPriority(value: unknown): value is number {

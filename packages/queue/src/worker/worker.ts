@@ -27,7 +27,8 @@ export const lowPriority = -100
  * one that is given here.
  *
  * As in controller-runtime, `requeueAfterMs` wins over `requeue`, and one of zero or less is as if
- * it were absent: `{ requeueAfterMs: 0 }` alone means that the key is done.
+ * it were absent: `{ requeueAfterMs: 0 }` alone means that the key is done, and so does
+ * `{ requeue: false }`.
  */
 export type HandlerResult =
   | undefined
@@ -38,7 +39,7 @@ export type HandlerResult =
       readonly requeue?: boolean | undefined
       readonly priority?: number | undefined
     }
-  | { readonly requeue: true; readonly priority?: number | undefined }
+  | { readonly requeue: boolean; readonly priority?: number | undefined }
 
 /** Does the work for one item. Throwing means that the run has failed. */
 export type Handler<T> = (

@@ -95,6 +95,13 @@ describe.each(setups)('a controller, over $way', (setup) => {
     expect(row).toMatchObject({ state: 'backoff', failures: 3, priority: 7 })
   })
 
+  test('29 a handler may decide by a condition whether its key comes back', async () => {
+    const results: HandlerResult[] = [false, true].map((requeue) => ({ requeue }))
+    const [done, again] = results
+    expect(await runOnce(new Scene(setup), () => done)).toBeUndefined()
+    expect(await runOnce(new Scene(setup), () => again)).toMatchObject({ state: 'backoff' })
+  })
+
   test.each([
     [
       { requeueAfterMs: 5_000, priority: -3 },

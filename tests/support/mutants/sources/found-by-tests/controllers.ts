@@ -190,4 +190,18 @@ export const foundByTestsOfControllers: readonly FoundByTest[] = [
     '',
     'it ends with the queue, and by stop',
   ),
+  {
+    name: 'a requeue of false counts as a failure',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/handler-result.ts',
+        find: ' && requeue !== false ? undefined',
+        replace: ' ? undefined',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/controller.test.ts',
+      title: '29 a handler may decide by a condition whether its key comes back',
+    },
+  },
 ]
