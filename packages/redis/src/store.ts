@@ -330,18 +330,14 @@ const scriptCodes: Readonly<Record<string, ErrorCode>> = {
 
 /** The errors of scripts. */
 function scriptError(error: unknown, queue: string): SluiceError {
-  if (error instanceof ReplyError) {
-    const message = error.message.replace(/^\w+ /, '').replace(/ script: .*$/, '')
-    // A script stops in its own code only where a part of what it reads is missing.
-    const isStopped = message.startsWith('user_script:')
-    if (isStopped)
-      return new SluiceError('ERR_STORE_DAMAGED', partsMissing(queue), { cause: error })
-    const code = scriptCodes[error.code]
-    if (code !== undefined) return new SluiceError(code, message, { cause: error })
-  }
-  return storeError(error)
-}
-
-function partsMissing(queue: string): string {
-  return `a part of the queue ${queue} is missing: keys of it were deleted, as a full server does or another program; restore a backup, or purge the queue`
+  if (!(error instanceof ReplyError)) return storeError(error)
+  const said = error.message.replace(/^\w+ /, '').replace(/ script: .*$/, '')
+  // A script stops in its own code only where a part of what it reads is missing.
+  const isStopped = said.startsWith('user_script:')
+  const code = isStopped ? 'ERR_STORE_DAMAGED' : scriptCodes[error.code]
+  if (code === undefined) return storeError(error)
+  const message = isStopped
+    ? `a part of the queue ${queue} is missing: keys of it were deleted, as a full server does or another program; restore a backup, or purge the queue`
+    : said
+  return new SluiceError(code, message, { cause: error })
 }

@@ -25,7 +25,7 @@ export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/metrics/opentelemetry': 16,
   '@sluice/metrics/prometheus': 13,
   '@sluice/postgres': 48,
-  '@sluice/redis': 45,
+  '@sluice/redis': 46,
   '@sluice/sqlite': 28,
   sluice: 70,
   'sluice/testing': 3,

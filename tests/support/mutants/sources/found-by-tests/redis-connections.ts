@@ -204,7 +204,7 @@ export const foundByTestsOfRedisConnections: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/redis/src/store.ts',
-        find: "const isStopped = message.startsWith('user_script:')",
+        find: "const isStopped = said.startsWith('user_script:')",
         replace: 'const isStopped = false',
       },
     ],
