@@ -16,6 +16,8 @@ export const leasingCases: readonly QueueCase[] = [
       const held = await s.take(queue)
       await s.step(10 * leaseMs)
       assert.equal(held.signal.aborted, false)
+      const { now, rows } = await s.driver.list('q', { keys: ['a'], limit: 1 })
+      assert.ok((rows[0]?.leaseUntil ?? 0) > now, 'its lease has expired')
       await s.takeNothing(s.queue({ leaseMs }))
       assert.equal(await held.done(), 'idle')
     },
