@@ -1668,149 +1668,40 @@ $body$;`,
 ]
 
 export const statementTexts = {
-  add: `select key, outcome, due_at, failures from sluice.add_aeff54fa(
-  $1::text, $2::text[], $3::text[], $4::int[], $5::float8[], $6::int[], $7::boolean,
-  $8::float8, $9::float8, $10::float8, $11::text, $12::text, $13::text[])`,
-  buckets: `select name, per_second, burst, tokens, at from sluice.buckets
-where tokens is not null order by name`,
-  claimAdopt: `select key, item, token, failures, crashes, priority, asked_at, ready_at, at, trace
-from sluice.claim_adopt_7ce2d897($1::text, $2::text)`,
-  claim: `select now, until, keys, items, tokens, failures, crashes, priorities, asked, ready,
-  ended_keys, ended_tokens, look_before, item, traces
-from sluice.claim_f5a4d215(
-  $1::text, $2::int, $3::text, $4::text, $5::float8, $6::float8, $7::bigint, $8::int, $9::float8,
-  $10::float8)`,
+  add: 'select key, outcome, due_at, failures from sluice.add_aeff54fa( $1::text, $2::text[], $3::text[], $4::int[], $5::float8[], $6::int[], $7::boolean, $8::float8, $9::float8, $10::float8, $11::text, $12::text, $13::text[])',
+  buckets: 'select name, per_second, burst, tokens, at from sluice.buckets where tokens is not null order by name',
+  claimAdopt: 'select key, item, token, failures, crashes, priority, asked_at, ready_at, at, trace from sluice.claim_adopt_7ce2d897($1::text, $2::text)',
+  claim: 'select now, until, keys, items, tokens, failures, crashes, priorities, asked, ready, ended_keys, ended_tokens, look_before, item, traces from sluice.claim_f5a4d215( $1::text, $2::int, $3::text, $4::text, $5::float8, $6::float8, $7::bigint, $8::int, $9::float8, $10::float8)',
   countPending: 'select sluice.count_pending_a03b21d2($1::text, $2::int, $3::boolean) as pending',
-  counts: `select now, ready, delayed, backoff, processing, dirty, parked, idle, paused, oldest, capped,
-  sluice.ahead_ms_a3187b88() as ahead
-from sluice.counts_3c858474($1::text, $2::int, $3::float8, $4::float8)`,
-  doctorHorizon: `select h.kind, h.name, h.held, coalesce(h.seconds, 0)::float8 as seconds from (
-  select 'session' as kind, concat_ws(' ', a.pid::text, a.usename, a.application_name, a.state) as name,
-    age(a.backend_xmin) as held, extract(epoch from clock_timestamp() - a.xact_start) as seconds
-  from pg_catalog.pg_stat_activity a
-  where a.backend_xmin is not null and a.pid <> pg_backend_pid()
-  union all
-  select 'replication slot', s.slot_name::text, greatest(age(s.xmin), age(s.catalog_xmin)), null
-  from pg_catalog.pg_replication_slots s where s.xmin is not null or s.catalog_xmin is not null
-  union all
-  select 'prepared transaction', p.gid, age(p.transaction),
-    extract(epoch from clock_timestamp() - p.prepared)
-  from pg_catalog.pg_prepared_xacts p
-) h order by h.held desc nulls last limit 1`,
-  doctorLeases: `select count(*)::int as n, coalesce(max(sluice.present_4c1f74c0(null, null) - k.lease_until), 0) as late
-from sluice.keys k where k.token is not null and k.lease_until < sluice.present_4c1f74c0(null, null)`,
-  doctorTable: `select s.n_live_tup::float8 as live, s.n_dead_tup::float8 as dead, s.n_tup_upd::float8 as updates,
-  s.n_tup_hot_upd::float8 as hot,
-  extract(epoch from clock_timestamp() - s.last_autovacuum)::float8 as vacuumed,
-  current_setting('autovacuum') as autovacuum, current_setting('synchronous_commit') as commits,
-  pg_catalog.pg_total_relation_size(s.relid)::float8 as bytes,
-  (select string_agg(distinct i.relname, ', ')
-    from pg_catalog.pg_attribute a
-    join pg_catalog.pg_depend d on d.refclassid = 'pg_catalog.pg_class'::regclass
-      and d.refobjid = s.relid and d.refobjsubid = a.attnum
-      and d.classid = 'pg_catalog.pg_class'::regclass
-    join pg_catalog.pg_class i on i.oid = d.objid and i.relkind = 'i'
-    where a.attrelid = s.relid and a.attname = 'lease_until') as lease_indexes,
-  (select string_agg(t.relname, ', ' order by t.relname)
-    from pg_catalog.pg_class t
-    where t.relnamespace = quote_ident($1::text)::regnamespace and t.relkind = 'r'
-      and t.relname in ('keys', 'queues', 'buckets', 'workers', 'history', 'failed_runs')
-      and pg_catalog.row_security_active(t.oid)) as secured_tables
-from pg_catalog.pg_stat_all_tables s where s.schemaname = $1::text and s.relname = 'keys'`,
-  doctorWorkers: `select w.queue, w.holder, w.host, w.info from sluice.workers w
-where w.seen_at >= sluice.present_4c1f74c0(null, null) - $1::float8 order by w.queue, w.holder`,
-  failedRuns: `select at, key, code, holder, failures, last_error from sluice.failed_runs
-where queue_id = sluice.queue_number_6461402f($1::text)
-  and at > sluice.present_4c1f74c0($3::float8, $4::float8) - $2::float8
-order by at desc, id desc`,
-  findLockedKeys: `select b.key
-from sluice.find_locked_keys_ea2a606a($1::text, $2::text[], $3::boolean) as b(key)`,
-  finishDone: `select index, outcome, due_at, failures from sluice.finish_done_66b27e2f(
-  $1::text, $2::text[], $3::bigint[], $4::boolean[], $5::int[], $6::float8, $7::float8)`,
-  history: `select p.now, h.at, h.started, h.done, h.failed, h.added, h.merged, h.expired, h.ready, h.delayed,
-  h.held, h.parked, h.oldest_ms, h.capped, h.paused,
-  h.codes
-from (select sluice.present_4c1f74c0($4::float8, $5::float8) as now) p
-left join sluice.history h on h.queue_id = sluice.queue_number_6461402f($1::text) and h.step_ms = $2::int
-  and h.at > floor(p.now / $2::int) * $2::int - $2::float8 * $3::int
-order by h.at`,
-  list: `select l.now, l.next, l.word, sluice.ahead_ms_a3187b88() as ahead,
-  (l.state).due_at, (l.state).why, (l.state).later_at, (l.state).later_why, (l.state).ready_at,
-  (l.state).seq, (l.state).priority, (l.state).asked_at, (l.state).failures, (l.state).crashes,
-  (l.state).failed_at, (l.state).parked, (l.state).token, (l.state).lease_until,
-  (l.state).claimed_due_at, (l.state).claimed_why, (l.state).claimed_later_at,
-  (l.state).claimed_ready_at, (l.state).claimed_seq, (l.state).claimed_priority,
-  (l.state).claimed_asked_at, (l.state).key, (l.state).item, (l.state).holder, (l.state).last_error, (l.state).trace,
-  (l.state).claimed_trace
-from sluice.list_dc668bc6(
-  $1::text, $2::text[], $3::int, $4::text, $5::text, $6::int, $7::int, $8::float8, $9::float8) l`,
-  lockBuckets: `select name, tokens, at, now
-from sluice.lock_buckets_555c29d9($1::text[], $2::float8, $3::float8)`,
-  lockKeys: `select l.now, l.base,
-  (l.state).due_at, (l.state).why, (l.state).later_at, (l.state).later_why, (l.state).ready_at,
-  (l.state).seq, (l.state).priority, (l.state).asked_at, (l.state).failures, (l.state).crashes,
-  (l.state).failed_at, (l.state).parked, (l.state).token, (l.state).lease_until,
-  (l.state).claimed_due_at, (l.state).claimed_why, (l.state).claimed_later_at,
-  (l.state).claimed_ready_at, (l.state).claimed_seq, (l.state).claimed_priority,
-  (l.state).claimed_asked_at, (l.state).key, (l.state).item, (l.state).holder, (l.state).last_error, (l.state).trace,
-  (l.state).claimed_trace
-from sluice.lock_keys_000141d1($1::text, $2::text[], $3::boolean, $4::float8, $5::float8) l`,
+  counts: 'select now, ready, delayed, backoff, processing, dirty, parked, idle, paused, oldest, capped, sluice.ahead_ms_a3187b88() as ahead from sluice.counts_3c858474($1::text, $2::int, $3::float8, $4::float8)',
+  doctorHorizon: "select h.kind, h.name, h.held, coalesce(h.seconds, 0)::float8 as seconds from ( select 'session' as kind, concat_ws(' ', a.pid::text, a.usename, a.application_name, a.state) as name, age(a.backend_xmin) as held, extract(epoch from clock_timestamp() - a.xact_start) as seconds from pg_catalog.pg_stat_activity a where a.backend_xmin is not null and a.pid <> pg_backend_pid() union all select 'replication slot', s.slot_name::text, greatest(age(s.xmin), age(s.catalog_xmin)), null from pg_catalog.pg_replication_slots s where s.xmin is not null or s.catalog_xmin is not null union all select 'prepared transaction', p.gid, age(p.transaction), extract(epoch from clock_timestamp() - p.prepared) from pg_catalog.pg_prepared_xacts p ) h order by h.held desc nulls last limit 1",
+  doctorLeases: 'select count(*)::int as n, coalesce(max(sluice.present_4c1f74c0(null, null) - k.lease_until), 0) as late from sluice.keys k where k.token is not null and k.lease_until < sluice.present_4c1f74c0(null, null)',
+  doctorTable: "select s.n_live_tup::float8 as live, s.n_dead_tup::float8 as dead, s.n_tup_upd::float8 as updates, s.n_tup_hot_upd::float8 as hot, extract(epoch from clock_timestamp() - s.last_autovacuum)::float8 as vacuumed, current_setting('autovacuum') as autovacuum, current_setting('synchronous_commit') as commits, pg_catalog.pg_total_relation_size(s.relid)::float8 as bytes, (select string_agg(distinct i.relname, ', ') from pg_catalog.pg_attribute a join pg_catalog.pg_depend d on d.refclassid = 'pg_catalog.pg_class'::regclass and d.refobjid = s.relid and d.refobjsubid = a.attnum and d.classid = 'pg_catalog.pg_class'::regclass join pg_catalog.pg_class i on i.oid = d.objid and i.relkind = 'i' where a.attrelid = s.relid and a.attname = 'lease_until') as lease_indexes, (select string_agg(t.relname, ', ' order by t.relname) from pg_catalog.pg_class t where t.relnamespace = quote_ident($1::text)::regnamespace and t.relkind = 'r' and t.relname in ('keys', 'queues', 'buckets', 'workers', 'history', 'failed_runs') and pg_catalog.row_security_active(t.oid)) as secured_tables from pg_catalog.pg_stat_all_tables s where s.schemaname = $1::text and s.relname = 'keys'",
+  doctorWorkers: 'select w.queue, w.holder, w.host, w.info from sluice.workers w where w.seen_at >= sluice.present_4c1f74c0(null, null) - $1::float8 order by w.queue, w.holder',
+  failedRuns: 'select at, key, code, holder, failures, last_error from sluice.failed_runs where queue_id = sluice.queue_number_6461402f($1::text) and at > sluice.present_4c1f74c0($3::float8, $4::float8) - $2::float8 order by at desc, id desc',
+  findLockedKeys: 'select b.key from sluice.find_locked_keys_ea2a606a($1::text, $2::text[], $3::boolean) as b(key)',
+  finishDone: 'select index, outcome, due_at, failures from sluice.finish_done_66b27e2f( $1::text, $2::text[], $3::bigint[], $4::boolean[], $5::int[], $6::float8, $7::float8)',
+  history: 'select p.now, h.at, h.started, h.done, h.failed, h.added, h.merged, h.expired, h.ready, h.delayed, h.held, h.parked, h.oldest_ms, h.capped, h.paused, h.codes from (select sluice.present_4c1f74c0($4::float8, $5::float8) as now) p left join sluice.history h on h.queue_id = sluice.queue_number_6461402f($1::text) and h.step_ms = $2::int and h.at > floor(p.now / $2::int) * $2::int - $2::float8 * $3::int order by h.at',
+  list: 'select l.now, l.next, l.word, sluice.ahead_ms_a3187b88() as ahead, (l.state).due_at, (l.state).why, (l.state).later_at, (l.state).later_why, (l.state).ready_at, (l.state).seq, (l.state).priority, (l.state).asked_at, (l.state).failures, (l.state).crashes, (l.state).failed_at, (l.state).parked, (l.state).token, (l.state).lease_until, (l.state).claimed_due_at, (l.state).claimed_why, (l.state).claimed_later_at, (l.state).claimed_ready_at, (l.state).claimed_seq, (l.state).claimed_priority, (l.state).claimed_asked_at, (l.state).key, (l.state).item, (l.state).holder, (l.state).last_error, (l.state).trace, (l.state).claimed_trace from sluice.list_dc668bc6( $1::text, $2::text[], $3::int, $4::text, $5::text, $6::int, $7::int, $8::float8, $9::float8) l',
+  lockBuckets: 'select name, tokens, at, now from sluice.lock_buckets_555c29d9($1::text[], $2::float8, $3::float8)',
+  lockKeys: 'select l.now, l.base, (l.state).due_at, (l.state).why, (l.state).later_at, (l.state).later_why, (l.state).ready_at, (l.state).seq, (l.state).priority, (l.state).asked_at, (l.state).failures, (l.state).crashes, (l.state).failed_at, (l.state).parked, (l.state).token, (l.state).lease_until, (l.state).claimed_due_at, (l.state).claimed_why, (l.state).claimed_later_at, (l.state).claimed_ready_at, (l.state).claimed_seq, (l.state).claimed_priority, (l.state).claimed_asked_at, (l.state).key, (l.state).item, (l.state).holder, (l.state).last_error, (l.state).trace, (l.state).claimed_trace from sluice.lock_keys_000141d1($1::text, $2::text[], $3::boolean, $4::float8, $5::float8) l',
   notify: 'select true as sent from pg_catalog.pg_notify($1::text, $2::text)',
   operatePause: 'select sluice.operate_pause_443e8492($1::text, $2::boolean) as changed',
-  operatePurge: `select changed, next
-from sluice.operate_purge_1f55b963($1::text, $2::text, $3::int, $4::boolean)`,
-  present: `select sluice.present_4c1f74c0(null, null) as now,
-  pg_catalog.pg_sequence_last_value('sluice.latest') / 1000.0::float8 as latest,
-  sluice.ahead_ms_a3187b88() as ahead`,
-  queues: `select q.name from sluice.queues_981c1290($1::float8, $2::float8) as q(name)
-order by q.name`,
+  operatePurge: 'select changed, next from sluice.operate_purge_1f55b963($1::text, $2::text, $3::int, $4::boolean)',
+  present: "select sluice.present_4c1f74c0(null, null) as now, pg_catalog.pg_sequence_last_value('sluice.latest') / 1000.0::float8 as latest, sluice.ahead_ms_a3187b88() as ahead",
+  queues: 'select q.name from sluice.queues_981c1290($1::float8, $2::float8) as q(name) order by q.name',
   raisePresent: 'select sluice.raise_present_479922ea($1::float8) as ahead',
   raiseTokens: 'select sluice.raise_tokens_3ffcefc5($1::float8)',
-  renew: `select index, outcome, lease_until
-from sluice.renew_49796185($1::text, $2::text[], $3::bigint[], $4::float8, $5::float8,
-  $6::float8)`,
-  tickOverListener: `select kind, now, next_at, swept, key, token, recorded, sluice.ahead_ms_a3187b88() as ahead,
-  exists (select from pg_catalog.pg_listening_channels() as c(name) where c.name = $19::text)
-    as listens
-from sluice.tick_6f59487e(
-  $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8,
-  $10::float8, $11::text, $12::int[], $13::int[], $14::int, $15::int, $16::int, $17::int,
-  $18::float8)`,
-  tick: `select kind, now, next_at, swept, key, token, recorded, sluice.ahead_ms_a3187b88() as ahead
-from sluice.tick_6f59487e(
-  $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8,
-  $10::float8, $11::text, $12::int[], $13::int[], $14::int, $15::int, $16::int, $17::int,
-  $18::float8)`,
-  transferLock: `select pg_catalog.pg_advisory_xact_lock(
-  pg_catalog.hashtextextended('sluice.token is being set', 0))`,
-  transferSequences: `select pg_catalog.pg_sequence_last_value('sluice.token')::text as token,
-  pg_catalog.pg_sequence_last_value('sluice.arrival')::text as arrival`,
+  renew: 'select index, outcome, lease_until from sluice.renew_49796185($1::text, $2::text[], $3::bigint[], $4::float8, $5::float8, $6::float8)',
+  tickOverListener: 'select kind, now, next_at, swept, key, token, recorded, sluice.ahead_ms_a3187b88() as ahead, exists (select from pg_catalog.pg_listening_channels() as c(name) where c.name = $19::text) as listens from sluice.tick_6f59487e( $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8, $10::float8, $11::text, $12::int[], $13::int[], $14::int, $15::int, $16::int, $17::int, $18::float8)',
+  tick: 'select kind, now, next_at, swept, key, token, recorded, sluice.ahead_ms_a3187b88() as ahead from sluice.tick_6f59487e( $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8, $10::float8, $11::text, $12::int[], $13::int[], $14::int, $15::int, $16::int, $17::int, $18::float8)',
+  transferLock: "select pg_catalog.pg_advisory_xact_lock( pg_catalog.hashtextextended('sluice.token is being set', 0))",
+  transferSequences: "select pg_catalog.pg_sequence_last_value('sluice.token')::text as token, pg_catalog.pg_sequence_last_value('sluice.arrival')::text as arrival",
   transferSetArrival: "select pg_catalog.setval('sluice.arrival', $1::bigint)",
   transferSetToken: "select pg_catalog.setval('sluice.token', $1::bigint)",
-  transferSkipTokens: `select max(pg_catalog.nextval('sluice.token'))
-from pg_catalog.generate_series(1, $1::int)`,
-  watchRoles: `select r.rolname as role
-from pg_roles r cross join to_regclass($1::text) t(relation)
-  cross join (
-    select p.oid as function, n.oid as namespace
-    from pg_proc p join pg_namespace n on n.oid = p.pronamespace
-    where p.proname = 'add_many' and n.nspname = $3::text
-  ) f
-where r.rolname !~ '^pg_'
-  and not (has_schema_privilege(r.oid, f.namespace, 'usage')
-    and has_function_privilege(r.oid, f.function, 'execute'))
-  and exists (
-    select from unnest($2::text[]) e(event)
-    where has_table_privilege(r.oid, t.relation, e.event)
-      or e.event <> 'delete' and has_any_column_privilege(r.oid, t.relation, e.event)
-  )
-order by 1`,
-  workers: `select holder, host, pid, concurrency, info, started_at, seen_at from sluice.workers
-where queue = $1::text and seen_at >= sluice.present_4c1f74c0($3::float8, $4::float8) - $2::float8 order by holder`,
-  writeBuckets: `select true as written from sluice.write_buckets_66cb0fcd(
-  $1::text[], $2::float8[], $3::float8[], $4::float8[], $5::float8[], $6::text[])`,
-  writeKeys: `select true as written from sluice.write_keys_02af8348(
-  $1::text, $2::text[], $3::text[], $4::text[], $5::text[], $6::float8[], $7::int[], $8::float8[],
-  $9::int[], $10::float8[], $11::bigint[], $12::int[], $13::float8[], $14::boolean[], $15::int[],
-  $16::int[], $17::float8[], $18::boolean[], $19::text[])`,
+  transferSkipTokens: "select max(pg_catalog.nextval('sluice.token')) from pg_catalog.generate_series(1, $1::int)",
+  watchRoles: "select r.rolname as role from pg_roles r cross join to_regclass($1::text) t(relation) cross join ( select p.oid as function, n.oid as namespace from pg_proc p join pg_namespace n on n.oid = p.pronamespace where p.proname = 'add_many' and n.nspname = $3::text ) f where r.rolname !~ '^pg_' and not (has_schema_privilege(r.oid, f.namespace, 'usage') and has_function_privilege(r.oid, f.function, 'execute')) and exists ( select from unnest($2::text[]) e(event) where has_table_privilege(r.oid, t.relation, e.event) or e.event <> 'delete' and has_any_column_privilege(r.oid, t.relation, e.event) ) order by 1",
+  workers: 'select holder, host, pid, concurrency, info, started_at, seen_at from sluice.workers where queue = $1::text and seen_at >= sluice.present_4c1f74c0($3::float8, $4::float8) - $2::float8 order by holder',
+  writeBuckets: 'select true as written from sluice.write_buckets_66cb0fcd( $1::text[], $2::float8[], $3::float8[], $4::float8[], $5::float8[], $6::text[])',
+  writeKeys: 'select true as written from sluice.write_keys_02af8348( $1::text, $2::text[], $3::text[], $4::text[], $5::text[], $6::float8[], $7::int[], $8::float8[], $9::int[], $10::float8[], $11::bigint[], $12::int[], $13::float8[], $14::boolean[], $15::int[], $16::int[], $17::float8[], $18::boolean[], $19::text[])',
 } as const

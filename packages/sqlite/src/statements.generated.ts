@@ -180,420 +180,61 @@ create table sluice_buckets (
 ]
 
 export const statementTexts = {
-  addInserted: `select key
-from sluice_keys
-where id between +? and +?`,
-  addItems: `insert into sluice_keys (queue, key, due_at, due_why, ready_at, seq, priority, asked_at, trace, item)
-select ?, j.value ->> 0, t.due_at, ?, t.due_at, ? + j.key, ?, ?, ?, j.value ->> 1
-from (select ? as due_at) t
-cross join json_each(?) j
-where true
-on conflict (queue, key) do nothing`,
-  addKeys: `insert into sluice_keys (queue, key, due_at, due_why, ready_at, seq, priority, asked_at, trace)
-select ?, j.value, t.due_at, ?, t.due_at, ? + j.key, ?, ?, ?
-from (select ? as due_at) t
-cross join json_each(?) j
-where true
-on conflict (queue, key) do nothing`,
-  addOne: `insert into sluice_keys (queue, key, due_at, due_why, ready_at, seq, priority, asked_at, item, trace)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-on conflict (queue, key) do nothing`,
-  bucketsFind: `select tokens, at
-from sluice_buckets
-where name = +?`,
-  bucketsList: `select name, per_second, burst, tokens, at
-from sluice_buckets
-order by name`,
-  bucketsSave: `insert into sluice_buckets (name, per_second, burst, tokens, at)
-values (?, ?, ?, ?, ?)
-on conflict (name) do update
-set
-  per_second = excluded.per_second, burst = excluded.burst,
-  tokens = excluded.tokens, at = excluded.at`,
-  claimAdopt: `select key, item, token, failures, crashes, priority, asked_at, ready_at, lease_until, trace
-from sluice_keys indexed by sluice_keys_held
-where queue = +? and claim = +? and token is not null
-order by token`,
-  claimCandidates: `select id, key, item, failures, crashes, priority, asked_at, ready_at, later_at, trace
-from sluice_keys indexed by sluice_keys_waiting
-where
-  queue = +? and priority = +? and ready_at <= +? and due_at <= +?
-  and token is null and parked = 0 and due_at is not null
-order by ready_at, seq
-limit +?`,
-  claimExpiredLeases: `select key, token
-from sluice_keys indexed by sluice_keys_held
-where queue = +? and lease_until <= +? and token is not null
-order by lease_until
-limit +?`,
-  claimLevel: `select priority, ready_at
-from sluice_keys indexed by sluice_keys_waiting
-where
-  queue = +? and priority < +?
-  and token is null and parked = 0 and due_at is not null
-order by priority desc, ready_at, seq
-limit 1`,
-  claimTakeOne: `update sluice_keys
-set token = ?, lease_until = ?, holder = ?, claim = ?
-where id = +?`,
-  claimTake: `update sluice_keys
-set token = ? + j.key, lease_until = ?, holder = ?, claim = ?
-from json_each(?) j
-where sluice_keys.id = j.value`,
-  countsAll: `select
-  waiting.n as waiting, waiting.ready, waiting.backoff, waiting.first_at,
-  held.n as held, held.dirty, parked.n as parked, idle.n as idle
-from (
-  select
-    count(*) as n, min(ready_at) as first_at, coalesce(sum(ready_at <= +?), 0) as ready,
-    coalesce(sum(due_why = +? and ready_at > +?), 0) as backoff
-  from (
-    select ready_at, due_why
-    from sluice_keys indexed by sluice_keys_waiting
-    where queue = +? and token is null and parked = 0 and due_at is not null
-    limit +?
-  )
-) waiting
-cross join (
-  select count(*) as n, coalesce(sum(is_dirty), 0) as dirty
-  from (
-    select coalesce(next_due_at <= +?, 0) as is_dirty
-    from sluice_keys indexed by sluice_keys_held
-    where queue = +? and token is not null
-    limit +?
-  )
-) held
-cross join (
-  select count(*) as n
-  from (
-    select 1
-    from sluice_keys indexed by sluice_keys_parked
-    where queue = +? and token is null and parked = 1
-    limit +?
-  )
-) parked
-cross join (
-  select count(*) as n
-  from (
-    select 1
-    from sluice_keys indexed by sluice_keys_idle
-    where queue = +? and token is null and parked = 0 and due_at is null
-    limit +?
-  )
-) idle`,
-  countsDelayed: `select due_why, count(*) as n
-from (
-  select due_why
-  from sluice_keys indexed by sluice_keys_waiting
-  where
-    queue = +? and priority = +? and ready_at > +?
-    and token is null and parked = 0 and due_at is not null
-  order by ready_at, seq
-  limit +?
-)
-group by due_why`,
-  countsReady: `select count(*) as n
-from (
-  select 1
-  from sluice_keys indexed by sluice_keys_waiting
-  where
-    queue = +? and priority = +? and ready_at <= +?
-    and token is null and parked = 0 and due_at is not null
-  limit +?
-)`,
-  examineRows: `select 'queue ' || q.name || ' counts ' || q.pending || ' pending keys, and has ' || c.pending
-  as finding
-from sluice_queues q
-cross join (
-  select
-    queue,
-    sum(case when token is null then due_at is not null else next_due_at is not null end) as pending
-  from sluice_keys
-  group by queue
-) c on c.queue = q.id
-where q.pending <> c.pending
-union all
-select 'queue ' || q.name || ' counts ' || q.pending || ' pending keys, and has none'
-from sluice_queues q
-where q.pending <> 0 and not exists (select 1 from sluice_keys k where k.queue = q.id)
-union all
-select 'key ' || k.key || ' belongs to no queue'
-from sluice_keys k
-where not exists (select 1 from sluice_queues q where q.id = k.queue)
-union all
-select 'key ' || k.key || ' has token ' || k.token || ', which was never given out'
-from sluice_keys k
-where k.token > (select token from sluice_store)
-union all
-select 'token ' || token || ' holds ' || count(*) || ' keys'
-from sluice_keys
-where token is not null
-group by token
-having count(*) > 1
-union all
-select 'key ' || k.key || ' is held by nobody known'
-from sluice_keys k
-where k.token is not null and not exists (select 1 from sluice_holders h where h.id = k.holder)
-union all
-select 'key ' || k.key || ' stands at place ' || k.seq || ', which was never given out'
-from sluice_keys k
-cross join (
-  select max(seq, coalesce((select seq from sluice_keys order by id desc limit 1), 0)) as seq
-  from sluice_store
-) last
-where k.seq > last.seq or k.next_seq > last.seq
-union all
-select 'the row of the token counter is missing'
-where not exists (select 1 from sluice_store)
-union all
-select 'key ' || k.key || ' is ready ' || (k.ready_at - k.due_at) || ' ms after it is due, at an '
-  || 'instant that has not passed'
-from sluice_keys k
-where k.token is null
-  and k.ready_at > max(k.due_at, (select latest from sluice_store) + 1000)
-union all
-select 'key ' || key || ' has nothing to be remembered for'
-from sluice_keys
-where token is null and due_at is null and failures = 0 and crashes = 0 and parked = 0
-limit 100`,
-  failedRunsAdd: `insert into sluice_failed_runs (queue, at, key, code, holder, failures, last_error)
-values (?, ?, ?, ?, ?, ?, ?)`,
-  failedRunsList: `select at, key, code, holder, failures, last_error
-from sluice_failed_runs
-where queue = +? and at > +?
-order by at desc, id desc`,
-  failedRunsSweep: `delete from sluice_failed_runs
-where queue = +? and id not in (
-  select id
-  from (
-    select id, at, row_number() over (partition by code order by at desc, id desc) as rank
-    from sluice_failed_runs
-    where queue = +?
-  )
-  where at > +? and rank <= +?
-  order by at desc, id desc
-  limit +?
-)`,
-  finishDoneForget: `delete from sluice_keys
-where queue = +? and key = +? and token = +? and next_due_at is null and parked = 0`,
-  finishDone: `delete from sluice_keys
-where
-  queue = +? and key = +? and token = +?
-  and next_due_at is null and failures = 0 and parked = 0`,
-  historyFind: `select h.*
-from json_each(?) j
-cross join sluice_history h
-where h.queue = +? and h.step_ms = j.value ->> 0 and h.at = j.value ->> 1`,
-  historyList: `select
-  step_ms, at, started, done, failed, added, merged, expired,
-  ready, delayed, held, parked, oldest_ms, capped, paused, codes
-from sluice_history
-where queue = +? and step_ms = +? and at > +?
-order by at`,
-  historySave: `insert into sluice_history (
-  queue, started, done, failed, added, merged, expired,
-  ready, delayed, held, parked, oldest_ms, capped, paused, step_ms, at, codes
-)
-select ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, j.value ->> 0, j.value ->> 1, j.value ->> 2
-from json_each(?) j
-where true
-on conflict (queue, step_ms, at) do update set
-  started = started + excluded.started,
-  done = done + excluded.done,
-  failed = failed + excluded.failed,
-  added = added + excluded.added,
-  merged = merged + excluded.merged,
-  expired = expired + excluded.expired,
-  ready = excluded.ready,
-  delayed = excluded.delayed,
-  held = excluded.held,
-  parked = excluded.parked,
-  oldest_ms = excluded.oldest_ms,
-  capped = excluded.capped,
-  paused = excluded.paused,
-  codes = excluded.codes`,
-  historySweep: `delete from sluice_history
-where queue = +? and step_ms = +? and at <= +?`,
-  holdersAdd: `insert into sluice_holders (name)
-values (?)`,
-  holdersFind: `select id
-from sluice_holders
-where name = +?`,
-  holdersList: `select h.id, h.name
-from json_each(?) j
-cross join sluice_holders h on h.id = j.value`,
-  holdersSweep: `delete from sluice_holders
-where
-  id <= (select max(id) - 1000 from sluice_holders)
-  and id not in (
-    select holder
-    from sluice_keys indexed by sluice_keys_held
-    where token is not null
-  )`,
-  keysDelete: `delete from sluice_keys
-where id = +?`,
-  keysFindOne: `select
-  id, key, due_at, due_why, later_at, later_why, ready_at, seq, priority, asked_at,
-  token, lease_until, holder, claim,
-  next_due_at, next_why, next_seq, next_priority, next_asked_at, next_later_at, next_later_why,
-  failures, crashes, failed_at, parked, item, last_error, trace, next_trace
-from sluice_keys
-where queue = +? and key = +?`,
-  keysFind: `select
-  k.id, k.key, k.due_at, k.due_why, k.later_at, k.later_why, k.ready_at, k.seq, k.priority,
-  k.asked_at, k.token, k.lease_until, k.holder, k.claim,
-  k.next_due_at, k.next_why, k.next_seq, k.next_priority, k.next_asked_at, k.next_later_at,
-  k.next_later_why, k.failures, k.crashes, k.failed_at, k.parked, k.item, k.last_error,
-  k.trace, k.next_trace
-from json_each(?) j
-cross join sluice_keys k on k.queue = +? and k.key = j.value`,
-  keysInsert: `insert into sluice_keys (
-  queue, key, due_at, due_why, later_at, later_why, ready_at, seq, priority, asked_at,
-  token, lease_until, holder, claim,
-  next_due_at, next_why, next_seq, next_priority, next_asked_at, next_later_at, next_later_why,
-  failures, crashes, failed_at, parked, item, last_error, trace, next_trace
-)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  keysUpdate: `update sluice_keys
-set
-  due_at = ?, due_why = ?, later_at = ?, later_why = ?, ready_at = ?, seq = ?, priority = ?,
-  asked_at = ?, token = ?, lease_until = ?, holder = ?, claim = ?,
-  next_due_at = ?, next_why = ?, next_seq = ?, next_priority = ?, next_asked_at = ?,
-  next_later_at = ?, next_later_why = ?,
-  failures = ?, crashes = ?, failed_at = ?, parked = ?, item = ?, last_error = ?,
-  trace = ?, next_trace = ?
-where id = +?`,
-  listHeld: `select
-  id, key, due_at, due_why, later_at, later_why, ready_at, seq, priority, asked_at,
-  token, lease_until, holder, claim,
-  next_due_at, next_why, next_seq, next_priority, next_asked_at, next_later_at, next_later_why,
-  failures, crashes, failed_at, parked, item, last_error, trace, next_trace
-from sluice_keys indexed by sluice_keys_held
-where queue = +? and key >= +? and token is not null
-order by key
-limit +?`,
-  listPage: `select
-  id, key, due_at, due_why, later_at, later_why, ready_at, seq, priority, asked_at,
-  token, lease_until, holder, claim,
-  next_due_at, next_why, next_seq, next_priority, next_asked_at, next_later_at, next_later_why,
-  failures, crashes, failed_at, parked, item, last_error, trace, next_trace
-from sluice_keys
-where queue = +? and key >= +?
-order by key
-limit +?`,
-  listParked: `select
-  id, key, due_at, due_why, later_at, later_why, ready_at, seq, priority, asked_at,
-  token, lease_until, holder, claim,
-  next_due_at, next_why, next_seq, next_priority, next_asked_at, next_later_at, next_later_why,
-  failures, crashes, failed_at, parked, item, last_error, trace, next_trace
-from sluice_keys indexed by sluice_keys_parked
-where queue = +? and key >= +? and token is null and parked = 1
-order by key
-limit +?`,
-  operatePause: `update sluice_queues
-set paused = ?
-where id = +? and paused <> +?`,
-  operatePurgeFree: `delete from sluice_keys
-where queue = +? and token is null`,
-  operatePurgeHeld: `update sluice_keys
-set
-  next_due_at = null, next_why = null, next_seq = null, next_priority = null,
-  next_asked_at = null, next_later_at = null, next_later_why = null, next_trace = null,
-  failures = 0, crashes = 0, failed_at = null, parked = 0
-where
-  queue = +? and token is not null
-  and (next_due_at is not null or failures > 0 or crashes > 0 or parked = 1)`,
-  queuesAdd: `insert into sluice_queues (name)
-values (?)`,
-  queuesCount: `select count(case when token is null then due_at else next_due_at end) as pending
-from sluice_keys
-where queue = +?`,
-  queuesList: `select name
-from sluice_queues q
-where paused = 1
-  or exists (select 1 from sluice_keys k where k.queue = q.id)
-  or exists (select 1 from sluice_workers where queue = q.id and seen_at >= +?)
-order by name`,
-  queuesSave: `update sluice_queues
-set pending = ?
-where id = +?`,
-  renew: `update sluice_keys
-set lease_until = case
-  when lease_until is null or ? is null then null
-  else max(lease_until, ?)
-end
-where id in (
-  select k.id
-  from json_each(?) j
-  cross join sluice_keys k on k.queue = +? and k.key = j.value ->> 0 and k.token = j.value ->> 1
-)
-returning key, lease_until`,
-  storeRead: `select
-  s.token, s.ahead, s.latest,
-  max(s.seq, coalesce((select k.seq from sluice_keys k order by k.id desc limit 1), 0)) as seq,
-  q.id as queue_id, q.paused, q.pending
-from sluice_store s
-left join sluice_queues q indexed by sqlite_autoindex_sluice_queues_1 on q.name = +?
-where s.id = 1`,
-  storeSave: `update sluice_store
-set token = ?, seq = ?, ahead = ?, latest = ?
-where id = 1`,
-  tickFirstIdle: `select 1 as found
-from sluice_keys indexed by sluice_keys_idle
-where queue = +? and failed_at <= +? and token is null and parked = 0 and due_at is null
-limit 1`,
-  tickFirstLease: `select lease_until
-from sluice_keys indexed by sluice_keys_held
-where queue = +? and token is not null and lease_until is not null
-order by lease_until
-limit 1`,
-  tickLevels: `with recursive level (priority, ready_at) as (
-  select *
-  from (
-    select priority, ready_at
-    from sluice_keys indexed by sluice_keys_waiting
-    where queue = +? and token is null and parked = 0 and due_at is not null
-    order by priority desc, ready_at, seq
-    limit 1
-  )
-  union all
-  select k.priority, k.ready_at
-  from level
-  cross join sluice_keys k
-  where k.id = (
-    select id
-    from sluice_keys indexed by sluice_keys_waiting
-    where
-      queue = +? and priority < level.priority
-      and token is null and parked = 0 and due_at is not null
-    order by priority desc, ready_at, seq
-    limit 1
-  )
-)
-select priority, ready_at
-from level`,
-  tickSweepIdle: `delete from sluice_keys
-where id in (
-  select id
-  from sluice_keys indexed by sluice_keys_idle
-  where queue = +? and failed_at <= +? and token is null and parked = 0 and due_at is null
-  order by failed_at
-  limit +?
-)`,
-  transferBucket: `insert into sluice_buckets (name, per_second, burst, tokens, at)
-values (?, ?, ?, ?, ?)
-on conflict (name) do nothing`,
-  wakeSignalLast: `select max(seq, coalesce((select k.seq from sluice_keys k order by k.id desc limit 1), 0)) as last
-from sluice_store
-where id = 1`,
-  workersList: `select holder, info, started_at, seen_at
-from sluice_workers
-where queue = +? and seen_at >= +?
-order by started_at, holder`,
-  workersSave: `insert into sluice_workers (queue, holder, info, started_at, seen_at)
-values (?, ?, ?, ?, ?)
-on conflict (queue, holder) do update
-set info = excluded.info, seen_at = excluded.seen_at`,
-  workersSweep: `delete from sluice_workers
-where queue = +? and seen_at < +?`,
+  addInserted: 'select key from sluice_keys where id between +? and +?',
+  addItems: 'insert into sluice_keys (queue, key, due_at, due_why, ready_at, seq, priority, asked_at, trace, item) select ?, j.value ->> 0, t.due_at, ?, t.due_at, ? + j.key, ?, ?, ?, j.value ->> 1 from (select ? as due_at) t cross join json_each(?) j where true on conflict (queue, key) do nothing',
+  addKeys: 'insert into sluice_keys (queue, key, due_at, due_why, ready_at, seq, priority, asked_at, trace) select ?, j.value, t.due_at, ?, t.due_at, ? + j.key, ?, ?, ? from (select ? as due_at) t cross join json_each(?) j where true on conflict (queue, key) do nothing',
+  addOne: 'insert into sluice_keys (queue, key, due_at, due_why, ready_at, seq, priority, asked_at, item, trace) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (queue, key) do nothing',
+  bucketsFind: 'select tokens, at from sluice_buckets where name = +?',
+  bucketsList: 'select name, per_second, burst, tokens, at from sluice_buckets order by name',
+  bucketsSave: 'insert into sluice_buckets (name, per_second, burst, tokens, at) values (?, ?, ?, ?, ?) on conflict (name) do update set per_second = excluded.per_second, burst = excluded.burst, tokens = excluded.tokens, at = excluded.at',
+  claimAdopt: 'select key, item, token, failures, crashes, priority, asked_at, ready_at, lease_until, trace from sluice_keys indexed by sluice_keys_held where queue = +? and claim = +? and token is not null order by token',
+  claimCandidates: 'select id, key, item, failures, crashes, priority, asked_at, ready_at, later_at, trace from sluice_keys indexed by sluice_keys_waiting where queue = +? and priority = +? and ready_at <= +? and due_at <= +? and token is null and parked = 0 and due_at is not null order by ready_at, seq limit +?',
+  claimExpiredLeases: 'select key, token from sluice_keys indexed by sluice_keys_held where queue = +? and lease_until <= +? and token is not null order by lease_until limit +?',
+  claimLevel: 'select priority, ready_at from sluice_keys indexed by sluice_keys_waiting where queue = +? and priority < +? and token is null and parked = 0 and due_at is not null order by priority desc, ready_at, seq limit 1',
+  claimTakeOne: 'update sluice_keys set token = ?, lease_until = ?, holder = ?, claim = ? where id = +?',
+  claimTake: 'update sluice_keys set token = ? + j.key, lease_until = ?, holder = ?, claim = ? from json_each(?) j where sluice_keys.id = j.value',
+  countsAll: 'select waiting.n as waiting, waiting.ready, waiting.backoff, waiting.first_at, held.n as held, held.dirty, parked.n as parked, idle.n as idle from ( select count(*) as n, min(ready_at) as first_at, coalesce(sum(ready_at <= +?), 0) as ready, coalesce(sum(due_why = +? and ready_at > +?), 0) as backoff from ( select ready_at, due_why from sluice_keys indexed by sluice_keys_waiting where queue = +? and token is null and parked = 0 and due_at is not null limit +? ) ) waiting cross join ( select count(*) as n, coalesce(sum(is_dirty), 0) as dirty from ( select coalesce(next_due_at <= +?, 0) as is_dirty from sluice_keys indexed by sluice_keys_held where queue = +? and token is not null limit +? ) ) held cross join ( select count(*) as n from ( select 1 from sluice_keys indexed by sluice_keys_parked where queue = +? and token is null and parked = 1 limit +? ) ) parked cross join ( select count(*) as n from ( select 1 from sluice_keys indexed by sluice_keys_idle where queue = +? and token is null and parked = 0 and due_at is null limit +? ) ) idle',
+  countsDelayed: 'select due_why, count(*) as n from ( select due_why from sluice_keys indexed by sluice_keys_waiting where queue = +? and priority = +? and ready_at > +? and token is null and parked = 0 and due_at is not null order by ready_at, seq limit +? ) group by due_why',
+  countsReady: 'select count(*) as n from ( select 1 from sluice_keys indexed by sluice_keys_waiting where queue = +? and priority = +? and ready_at <= +? and token is null and parked = 0 and due_at is not null limit +? )',
+  examineRows: "select 'queue ' || q.name || ' counts ' || q.pending || ' pending keys, and has ' || c.pending as finding from sluice_queues q cross join ( select queue, sum(case when token is null then due_at is not null else next_due_at is not null end) as pending from sluice_keys group by queue ) c on c.queue = q.id where q.pending <> c.pending union all select 'queue ' || q.name || ' counts ' || q.pending || ' pending keys, and has none' from sluice_queues q where q.pending <> 0 and not exists (select 1 from sluice_keys k where k.queue = q.id) union all select 'key ' || k.key || ' belongs to no queue' from sluice_keys k where not exists (select 1 from sluice_queues q where q.id = k.queue) union all select 'key ' || k.key || ' has token ' || k.token || ', which was never given out' from sluice_keys k where k.token > (select token from sluice_store) union all select 'token ' || token || ' holds ' || count(*) || ' keys' from sluice_keys where token is not null group by token having count(*) > 1 union all select 'key ' || k.key || ' is held by nobody known' from sluice_keys k where k.token is not null and not exists (select 1 from sluice_holders h where h.id = k.holder) union all select 'key ' || k.key || ' stands at place ' || k.seq || ', which was never given out' from sluice_keys k cross join ( select max(seq, coalesce((select seq from sluice_keys order by id desc limit 1), 0)) as seq from sluice_store ) last where k.seq > last.seq or k.next_seq > last.seq union all select 'the row of the token counter is missing' where not exists (select 1 from sluice_store) union all select 'key ' || k.key || ' is ready ' || (k.ready_at - k.due_at) || ' ms after it is due, at an ' || 'instant that has not passed' from sluice_keys k where k.token is null and k.ready_at > max(k.due_at, (select latest from sluice_store) + 1000) union all select 'key ' || key || ' has nothing to be remembered for' from sluice_keys where token is null and due_at is null and failures = 0 and crashes = 0 and parked = 0 limit 100",
+  failedRunsAdd: 'insert into sluice_failed_runs (queue, at, key, code, holder, failures, last_error) values (?, ?, ?, ?, ?, ?, ?)',
+  failedRunsList: 'select at, key, code, holder, failures, last_error from sluice_failed_runs where queue = +? and at > +? order by at desc, id desc',
+  failedRunsSweep: 'delete from sluice_failed_runs where queue = +? and id not in ( select id from ( select id, at, row_number() over (partition by code order by at desc, id desc) as rank from sluice_failed_runs where queue = +? ) where at > +? and rank <= +? order by at desc, id desc limit +? )',
+  finishDoneForget: 'delete from sluice_keys where queue = +? and key = +? and token = +? and next_due_at is null and parked = 0',
+  finishDone: 'delete from sluice_keys where queue = +? and key = +? and token = +? and next_due_at is null and failures = 0 and parked = 0',
+  historyFind: 'select h.* from json_each(?) j cross join sluice_history h where h.queue = +? and h.step_ms = j.value ->> 0 and h.at = j.value ->> 1',
+  historyList: 'select step_ms, at, started, done, failed, added, merged, expired, ready, delayed, held, parked, oldest_ms, capped, paused, codes from sluice_history where queue = +? and step_ms = +? and at > +? order by at',
+  historySave: 'insert into sluice_history ( queue, started, done, failed, added, merged, expired, ready, delayed, held, parked, oldest_ms, capped, paused, step_ms, at, codes ) select ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, j.value ->> 0, j.value ->> 1, j.value ->> 2 from json_each(?) j where true on conflict (queue, step_ms, at) do update set started = started + excluded.started, done = done + excluded.done, failed = failed + excluded.failed, added = added + excluded.added, merged = merged + excluded.merged, expired = expired + excluded.expired, ready = excluded.ready, delayed = excluded.delayed, held = excluded.held, parked = excluded.parked, oldest_ms = excluded.oldest_ms, capped = excluded.capped, paused = excluded.paused, codes = excluded.codes',
+  historySweep: 'delete from sluice_history where queue = +? and step_ms = +? and at <= +?',
+  holdersAdd: 'insert into sluice_holders (name) values (?)',
+  holdersFind: 'select id from sluice_holders where name = +?',
+  holdersList: 'select h.id, h.name from json_each(?) j cross join sluice_holders h on h.id = j.value',
+  holdersSweep: 'delete from sluice_holders where id <= (select max(id) - 1000 from sluice_holders) and id not in ( select holder from sluice_keys indexed by sluice_keys_held where token is not null )',
+  keysDelete: 'delete from sluice_keys where id = +?',
+  keysFindOne: 'select id, key, due_at, due_why, later_at, later_why, ready_at, seq, priority, asked_at, token, lease_until, holder, claim, next_due_at, next_why, next_seq, next_priority, next_asked_at, next_later_at, next_later_why, failures, crashes, failed_at, parked, item, last_error, trace, next_trace from sluice_keys where queue = +? and key = +?',
+  keysFind: 'select k.id, k.key, k.due_at, k.due_why, k.later_at, k.later_why, k.ready_at, k.seq, k.priority, k.asked_at, k.token, k.lease_until, k.holder, k.claim, k.next_due_at, k.next_why, k.next_seq, k.next_priority, k.next_asked_at, k.next_later_at, k.next_later_why, k.failures, k.crashes, k.failed_at, k.parked, k.item, k.last_error, k.trace, k.next_trace from json_each(?) j cross join sluice_keys k on k.queue = +? and k.key = j.value',
+  keysInsert: 'insert into sluice_keys ( queue, key, due_at, due_why, later_at, later_why, ready_at, seq, priority, asked_at, token, lease_until, holder, claim, next_due_at, next_why, next_seq, next_priority, next_asked_at, next_later_at, next_later_why, failures, crashes, failed_at, parked, item, last_error, trace, next_trace ) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  keysUpdate: 'update sluice_keys set due_at = ?, due_why = ?, later_at = ?, later_why = ?, ready_at = ?, seq = ?, priority = ?, asked_at = ?, token = ?, lease_until = ?, holder = ?, claim = ?, next_due_at = ?, next_why = ?, next_seq = ?, next_priority = ?, next_asked_at = ?, next_later_at = ?, next_later_why = ?, failures = ?, crashes = ?, failed_at = ?, parked = ?, item = ?, last_error = ?, trace = ?, next_trace = ? where id = +?',
+  listHeld: 'select id, key, due_at, due_why, later_at, later_why, ready_at, seq, priority, asked_at, token, lease_until, holder, claim, next_due_at, next_why, next_seq, next_priority, next_asked_at, next_later_at, next_later_why, failures, crashes, failed_at, parked, item, last_error, trace, next_trace from sluice_keys indexed by sluice_keys_held where queue = +? and key >= +? and token is not null order by key limit +?',
+  listPage: 'select id, key, due_at, due_why, later_at, later_why, ready_at, seq, priority, asked_at, token, lease_until, holder, claim, next_due_at, next_why, next_seq, next_priority, next_asked_at, next_later_at, next_later_why, failures, crashes, failed_at, parked, item, last_error, trace, next_trace from sluice_keys where queue = +? and key >= +? order by key limit +?',
+  listParked: 'select id, key, due_at, due_why, later_at, later_why, ready_at, seq, priority, asked_at, token, lease_until, holder, claim, next_due_at, next_why, next_seq, next_priority, next_asked_at, next_later_at, next_later_why, failures, crashes, failed_at, parked, item, last_error, trace, next_trace from sluice_keys indexed by sluice_keys_parked where queue = +? and key >= +? and token is null and parked = 1 order by key limit +?',
+  operatePause: 'update sluice_queues set paused = ? where id = +? and paused <> +?',
+  operatePurgeFree: 'delete from sluice_keys where queue = +? and token is null',
+  operatePurgeHeld: 'update sluice_keys set next_due_at = null, next_why = null, next_seq = null, next_priority = null, next_asked_at = null, next_later_at = null, next_later_why = null, next_trace = null, failures = 0, crashes = 0, failed_at = null, parked = 0 where queue = +? and token is not null and (next_due_at is not null or failures > 0 or crashes > 0 or parked = 1)',
+  queuesAdd: 'insert into sluice_queues (name) values (?)',
+  queuesCount: 'select count(case when token is null then due_at else next_due_at end) as pending from sluice_keys where queue = +?',
+  queuesList: 'select name from sluice_queues q where paused = 1 or exists (select 1 from sluice_keys k where k.queue = q.id) or exists (select 1 from sluice_workers where queue = q.id and seen_at >= +?) order by name',
+  queuesSave: 'update sluice_queues set pending = ? where id = +?',
+  renew: 'update sluice_keys set lease_until = case when lease_until is null or ? is null then null else max(lease_until, ?) end where id in ( select k.id from json_each(?) j cross join sluice_keys k on k.queue = +? and k.key = j.value ->> 0 and k.token = j.value ->> 1 ) returning key, lease_until',
+  storeRead: 'select s.token, s.ahead, s.latest, max(s.seq, coalesce((select k.seq from sluice_keys k order by k.id desc limit 1), 0)) as seq, q.id as queue_id, q.paused, q.pending from sluice_store s left join sluice_queues q indexed by sqlite_autoindex_sluice_queues_1 on q.name = +? where s.id = 1',
+  storeSave: 'update sluice_store set token = ?, seq = ?, ahead = ?, latest = ? where id = 1',
+  tickFirstIdle: 'select 1 as found from sluice_keys indexed by sluice_keys_idle where queue = +? and failed_at <= +? and token is null and parked = 0 and due_at is null limit 1',
+  tickFirstLease: 'select lease_until from sluice_keys indexed by sluice_keys_held where queue = +? and token is not null and lease_until is not null order by lease_until limit 1',
+  tickLevels: 'with recursive level (priority, ready_at) as ( select * from ( select priority, ready_at from sluice_keys indexed by sluice_keys_waiting where queue = +? and token is null and parked = 0 and due_at is not null order by priority desc, ready_at, seq limit 1 ) union all select k.priority, k.ready_at from level cross join sluice_keys k where k.id = ( select id from sluice_keys indexed by sluice_keys_waiting where queue = +? and priority < level.priority and token is null and parked = 0 and due_at is not null order by priority desc, ready_at, seq limit 1 ) ) select priority, ready_at from level',
+  tickSweepIdle: 'delete from sluice_keys where id in ( select id from sluice_keys indexed by sluice_keys_idle where queue = +? and failed_at <= +? and token is null and parked = 0 and due_at is null order by failed_at limit +? )',
+  transferBucket: 'insert into sluice_buckets (name, per_second, burst, tokens, at) values (?, ?, ?, ?, ?) on conflict (name) do nothing',
+  wakeSignalLast: 'select max(seq, coalesce((select k.seq from sluice_keys k order by k.id desc limit 1), 0)) as last from sluice_store where id = 1',
+  workersList: 'select holder, info, started_at, seen_at from sluice_workers where queue = +? and seen_at >= +? order by started_at, holder',
+  workersSave: 'insert into sluice_workers (queue, holder, info, started_at, seen_at) values (?, ?, ?, ?, ?) on conflict (queue, holder) do update set info = excluded.info, seen_at = excluded.seen_at',
+  workersSweep: 'delete from sluice_workers where queue = +? and seen_at < +?',
 } as const

@@ -5,8 +5,8 @@
  * - `sql/tables/0001-title.sql` is a migration; so is a folder `0001-title`, whose files follow one
  *   another. The first line says whether older programs can still work with the store after it:
  *   `-- breaking: yes` or `no`.
- * - `sql/statements/some-name.sql` is a statement, under the name `someName` and without its
- *   comments.
+ * - `sql/statements/some-name.sql` is a statement, under the name `someName`, without its comments and in
+ *   one line.
  * - `sql/functions/some-name.sql` is the function `sluice.some_name` of a database that has stored
  *   functions, `sql/public/some-name.sql` one that users call, and `sql/parts/name.sql` a text that
  *   functions and statements include: see sql-functions.ts.
@@ -95,13 +95,19 @@ function migrationOf(stem: string, text: string): EmbeddedMigration {
   return { version: Number(version), title, breaking: breaking === 'yes', sql: text }
 }
 
+/** Without the indentation, which only readers of the file need: programs bundle and send the text. */
+function inOneLine(stem: string, text: string): string {
+  if (text.includes('--')) throw new Error(`${stem}: a comment needs a line of its own`)
+  return text.replace(/\s*\n\s*/g, ' ')
+}
+
 /** What the generated module of these sources exports. */
 export function embed({ migrations, functions, publics, parts, statements }: SqlSources): Embedded {
   const installed = sqlFunctions(functions, parts)
   const statementTexts: Record<string, string> = {}
   for (const [stem, text] of statements) {
     statementTexts[camelCase(stem)] = withCalls(
-      withoutComments(withParts(text, parts)),
+      inOneLine(stem, withoutComments(withParts(text, parts))),
       (name) => installed.get(name)?.name ?? name,
     )
   }

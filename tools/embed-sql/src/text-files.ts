@@ -27,6 +27,6 @@ export function camelCase(stem: string): string {
 /** A text as a literal of TypeScript. */
 export function literal(text: string): string {
   if (/[`\\]|\$\{/.test(text)) throw new Error(`not fit for a template literal: ${text}`)
-  if (text.includes('\n')) return `\`${text}\``
-  return text.includes("'") ? `"${text}"` : `'${text}'`
+  if (!text.includes('\n') && !text.includes("'")) return `'${text}'`
+  return /[\n"]/.test(text) ? `\`${text}\`` : `"${text}"`
 }

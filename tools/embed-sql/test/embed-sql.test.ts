@@ -15,13 +15,13 @@ function packageOf(files: Readonly<Record<string, string>>): string {
   return folder
 }
 
-test('migrations are numbered and keep their text, statements lose their comments', () => {
+test('migrations are numbered and keep their text, statements lose their comments and lines', () => {
   const folder = packageOf({
     'tables/0001-first.sql': '-- breaking: yes\ncreate table a (b text);\n',
     'tables/0002-more/20-view.sql': 'create view c as\nselect 2;\n',
     'tables/0002-more/10-index.sql': '-- breaking: no\n\ncreate index d on a (b);\n',
     'statements/key-find.sql': "-- Finds a key.\nselect 'b' from a\n",
-    'statements/add.sql': '-- Adds.\ninsert into a\n-- All of them.\nvalues (?)\n',
+    'statements/add.sql': '-- Adds.\ninsert into a\n  -- All of them.\n  values (?)\n',
   })
   expect(
     embeddedSql(folder),
@@ -50,8 +50,7 @@ select 2;\`,
 ]
 
 export const statementTexts = {
-  add: \`insert into a
-values (?)\`,
+  add: 'insert into a values (?)',
   keyFind: "select 'b' from a",
 } as const
 `)
@@ -67,6 +66,11 @@ test.each([
     expect(() => embeddedSql(folder)).toThrow(`${stem}: needs a name`)
   },
 )
+
+test('a statement with a comment after its text is refused: what follows would be a part of it', () => {
+  const folder = packageOf({ 'tables/none.txt': '', 'statements/a.sql': 'select 1 -- one\n+ 1' })
+  expect(() => embeddedSql(folder)).toThrow('a: a comment needs a line of its own')
+})
 
 test('a text that a template literal would change is refused', () => {
   const folder = packageOf({ 'tables/none.txt': '', 'statements/a.sql': "select '\\n'" })
