@@ -76,13 +76,13 @@ export class Backoff {
       endsAtCap = true,
       random = defaultRandom,
     } = checkObject('options', options, members)
-    this.#durationNs = nsOfMs(checkDuration('options.durationMs', durationMs))
-    this.factor = checkNumber('options.factor', factor, { min: 0 })
-    this.jitter = checkNumber('options.jitter', jitter)
-    this.#steps = checkSteps('options.steps', steps)
-    this.capMs = checkCap('options.capMs', capMs)
-    this.endsAtCap = checkBoolean('options.endsAtCap', endsAtCap)
-    this.#random = checkFunction('options.random', random)
+    this.#durationNs = nsOfMs(checkDuration('durationMs', durationMs))
+    this.factor = checkNumber('factor', factor, { min: 0 })
+    this.jitter = checkNumber('jitter', jitter)
+    this.#steps = checkSteps('steps', steps)
+    this.capMs = checkCap('capMs', capMs)
+    this.endsAtCap = checkBoolean('endsAtCap', endsAtCap)
+    this.#random = checkFunction('random', random)
   }
 
   /** The delay of the next step, without jitter. */

@@ -37,8 +37,8 @@ export async function exponentialBackoff(
     'signal',
     'clock',
   ])
-  checkSignal('options.signal', signal)
-  checkObject('options.clock', clock)
+  checkSignal('signal', signal)
+  checkObject('clock', clock)
   const own = backoff.copy()
   while (own.steps > 0) {
     signal.throwIfAborted()

@@ -24,8 +24,8 @@ function reportToConsole(error: unknown): void {
 
 /** Asserts the options for errors of a loop. */
 export function errorHandler({ onError = 'reject', report }: LoopErrorOptions): HandleError {
-  const goesOn = checkOneOf('options.onError', onError, ['reject', 'continue']) === 'continue'
-  if (report !== undefined) checkFunction('options.report', report)
+  const goesOn = checkOneOf('onError', onError, ['reject', 'continue']) === 'continue'
+  if (report !== undefined) checkFunction('report', report)
   const tell = report ?? (goesOn ? reportToConsole : undefined)
   return (error) => {
     tell?.(error)

@@ -59,11 +59,11 @@ export async function pollUntil(condition: Condition, options: PollOptions): Pro
   const { timeoutMs, sliding = false, immediate = false } = given
   const { signal = neverAborted(), clock = systemClock } = given
   const interval = checkInterval(given.intervalMs)
-  if (timeoutMs !== undefined) checkDuration('options.timeoutMs', timeoutMs)
-  checkBoolean('options.sliding', sliding)
-  checkBoolean('options.immediate', immediate)
-  checkSignal('options.signal', signal)
-  checkObject('options.clock', clock)
+  if (timeoutMs !== undefined) checkDuration('timeoutMs', timeoutMs)
+  checkBoolean('sliding', sliding)
+  checkBoolean('immediate', immediate)
+  checkSignal('signal', signal)
+  checkObject('clock', clock)
 
   const over = new AbortController()
   const onAbort = () => over.abort(signal.reason)
@@ -83,9 +83,9 @@ export async function pollUntil(condition: Condition, options: PollOptions): Pro
 }
 
 function checkInterval(intervalMs: unknown): number | DelayFn {
-  if (typeof intervalMs !== 'function') return checkDuration('options.intervalMs', intervalMs)
+  if (typeof intervalMs !== 'function') return checkDuration('intervalMs', intervalMs)
   const delayFn = intervalMs as DelayFn
-  return () => checkDelay('options.intervalMs()', delayFn())
+  return () => checkDelay('intervalMs()', delayFn())
 }
 
 /** The end of the wait that begins now; both in milliseconds since the start. */

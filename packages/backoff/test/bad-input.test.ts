@@ -28,33 +28,30 @@ const clock = manager.clock
 
 /** Durations and factors: a number, and not below zero. */
 const amounts: readonly [string, (value: unknown) => unknown][] = [
-  ['options.durationMs', (durationMs) => made({ durationMs })],
-  ['options.factor', (factor) => made({ durationMs: 1, factor })],
-  ['options.capMs', (capMs) => made({ durationMs: 1, capMs })],
+  ['durationMs', (durationMs) => made({ durationMs })],
+  ['factor', (factor) => made({ durationMs: 1, factor })],
+  ['capMs', (capMs) => made({ durationMs: 1, capMs })],
   ['ms', (ms) => loose(jitter)(ms, 1)],
   ['resetMs', (resetMs) => backoff.delayWithReset(clock, resetMs as number)],
-  ['options.durationMs', (durationMs) => loose(jitteredBackoffManager)({ durationMs })],
-  [
-    'options.initialMs',
-    (initialMs) => loose(exponentialBackoffManager)({ ...exponential, initialMs }),
-  ],
-  ['options.maxMs', (maxMs) => loose(exponentialBackoffManager)({ ...exponential, maxMs })],
-  ['options.resetMs', (resetMs) => loose(exponentialBackoffManager)({ ...exponential, resetMs })],
-  ['options.factor', (factor) => loose(exponentialBackoffManager)({ ...exponential, factor })],
+  ['durationMs', (durationMs) => loose(jitteredBackoffManager)({ durationMs })],
+  ['initialMs', (initialMs) => loose(exponentialBackoffManager)({ ...exponential, initialMs })],
+  ['maxMs', (maxMs) => loose(exponentialBackoffManager)({ ...exponential, maxMs })],
+  ['resetMs', (resetMs) => loose(exponentialBackoffManager)({ ...exponential, resetMs })],
+  ['factor', (factor) => loose(exponentialBackoffManager)({ ...exponential, factor })],
   ['periodMs', (periodMs) => loose(until)(nothing, periodMs)],
   ['periodMs', (periodMs) => loose(nonSlidingUntil)(nothing, periodMs)],
   ['periodMs', (periodMs) => loose(jitterUntil)(nothing, periodMs, 0)],
   ['periodMs', (periodMs) => loose(forever)(nothing, periodMs)],
-  ['options.timeoutMs', (timeoutMs) => loose(pollUntil)(never, { intervalMs: 1, timeoutMs })],
+  ['timeoutMs', (timeoutMs) => loose(pollUntil)(never, { intervalMs: 1, timeoutMs })],
 ]
 
 /** Factors of jitter and counts of steps: below zero they mean none. */
 const signed: readonly [string, (value: unknown) => unknown][] = [
-  ['options.jitter', (jitter) => made({ durationMs: 1, jitter })],
-  ['options.steps', (steps) => made({ durationMs: 1, steps })],
+  ['jitter', (jitter) => made({ durationMs: 1, jitter })],
+  ['steps', (steps) => made({ durationMs: 1, steps })],
   ['factor', (factor) => loose(jitter)(1, factor)],
-  ['options.jitter', (jitter) => loose(jitteredBackoffManager)({ durationMs: 1, jitter })],
-  ['options.jitter', (jitter) => loose(exponentialBackoffManager)({ ...exponential, jitter })],
+  ['jitter', (jitter) => loose(jitteredBackoffManager)({ durationMs: 1, jitter })],
+  ['jitter', (jitter) => loose(exponentialBackoffManager)({ ...exponential, jitter })],
   ['jitterFactor', (factor) => loose(jitterUntil)(nothing, 1, factor)],
 ]
 
@@ -68,14 +65,14 @@ test.each([...amounts, ...signed])('%s must be a number', async (parameter, call
   }
 })
 
-test('options.intervalMs must be a number that is not negative, or a function', async () => {
+test('intervalMs must be a number that is not negative, or a function', async () => {
   for (const intervalMs of [...wrong, undefined, -1, -Infinity]) {
     if (typeof intervalMs === 'function') continue
     const caught = await catchError(() => loose(pollUntil)(never, { intervalMs }))
     const kind =
       typeof intervalMs === 'number' && intervalMs < 0 ? SluiceRangeError : SluiceTypeError
     expect(caught).toBeInstanceOf(kind)
-    expect(caught).toMatchObject({ parameter: 'options.intervalMs', code: 'ERR_INVALID_INPUT' })
+    expect(caught).toMatchObject({ parameter: 'intervalMs', code: 'ERR_INVALID_INPUT' })
   }
 })
 
@@ -95,39 +92,39 @@ test.each<[string, () => unknown]>([
   ['options', () => loose(until)(nothing, 1, 5)],
   ['options', () => loose(backoffUntil)(nothing, manager, [])],
   ['options', () => loose(exponentialBackoff)(backoff, never, 'x')],
-  ['options.cap', () => made({ durationMs: 1, cap: 5 })],
-  ['options.durationMs', () => made({})],
-  ['options.factor', () => made({ durationMs: 1, factor: Infinity })],
-  ['options.steps', () => made({ durationMs: 1, steps: 1.5 })],
-  ['options.endsAtCap', () => made({ durationMs: 1, endsAtCap: 1 })],
-  ['options.random', () => made({ durationMs: 1, random: 0.5 })],
+  ['cap', () => made({ durationMs: 1, cap: 5 })],
+  ['durationMs', () => made({})],
+  ['factor', () => made({ durationMs: 1, factor: Infinity })],
+  ['steps', () => made({ durationMs: 1, steps: 1.5 })],
+  ['endsAtCap', () => made({ durationMs: 1, endsAtCap: 1 })],
+  ['random', () => made({ durationMs: 1, random: 0.5 })],
   ['random', () => loose(jitter)(1, 1, 0.5)],
   ['clock', () => loose(backoff.delayWithReset.bind(backoff))(undefined, 1)],
-  ['options.clock', () => loose(jitteredBackoffManager)({ durationMs: 1, clock: 5 })],
-  ['options.random', () => loose(jitteredBackoffManager)({ durationMs: 1, random: 5 })],
-  ['options.max', () => loose(exponentialBackoffManager)({ ...exponential, max: 5 })],
+  ['clock', () => loose(jitteredBackoffManager)({ durationMs: 1, clock: 5 })],
+  ['random', () => loose(jitteredBackoffManager)({ durationMs: 1, random: 5 })],
+  ['max', () => loose(exponentialBackoffManager)({ ...exponential, max: 5 })],
   ['fn', () => loose(until)(undefined, 1)],
   ['fn', () => loose(backoffUntil)({}, manager)],
   ['manager', () => loose(backoffUntil)(nothing)],
   ['manager.nextMs', () => loose(backoffUntil)(nothing, {})],
   ['manager.clock', () => loose(backoffUntil)(nothing, { nextMs: () => 1 })],
-  ['options.sliding', () => loose(backoffUntil)(nothing, manager, { sliding: 'yes' })],
-  ['options.signal', () => loose(backoffUntil)(nothing, manager, { signal: {} })],
-  ['options.onError', () => loose(until)(nothing, 1, { onError: 'ignore' })],
-  ['options.report', () => loose(until)(nothing, 1, { report: 'x' })],
-  ['options.sliding', () => loose(until)(nothing, 1, { sliding: true })],
-  ['options.signal', () => loose(forever)(nothing, 1, { signal: new AbortController().signal })],
-  ['options.clock', () => loose(until)(nothing, 1, { clock: 5 })],
+  ['sliding', () => loose(backoffUntil)(nothing, manager, { sliding: 'yes' })],
+  ['signal', () => loose(backoffUntil)(nothing, manager, { signal: {} })],
+  ['onError', () => loose(until)(nothing, 1, { onError: 'ignore' })],
+  ['report', () => loose(until)(nothing, 1, { report: 'x' })],
+  ['sliding', () => loose(until)(nothing, 1, { sliding: true })],
+  ['signal', () => loose(forever)(nothing, 1, { signal: new AbortController().signal })],
+  ['clock', () => loose(until)(nothing, 1, { clock: 5 })],
   ['backoff', () => loose(exponentialBackoff)(undefined, never)],
   ['backoff.copy', () => loose(exponentialBackoff)({ durationMs: 1 }, never)],
   ['condition', () => loose(exponentialBackoff)(backoff, true)],
-  ['options.signal', () => loose(exponentialBackoff)(backoff, never, { signal: 5 })],
-  ['options.clock', () => loose(exponentialBackoff)(backoff, never, { clock: 5 })],
+  ['signal', () => loose(exponentialBackoff)(backoff, never, { signal: 5 })],
+  ['clock', () => loose(exponentialBackoff)(backoff, never, { clock: 5 })],
   ['condition', () => loose(pollUntil)('x', { intervalMs: 1 })],
-  ['options.immediate', () => loose(pollUntil)(never, { intervalMs: 1, immediate: 1 })],
-  ['options.sliding', () => loose(pollUntil)(never, { intervalMs: 1, sliding: 'yes' })],
-  ['options.signal', () => loose(pollUntil)(never, { intervalMs: 1, signal: 'x' })],
-  ['options.interval', () => loose(pollUntil)(never, { interval: 1 })],
+  ['immediate', () => loose(pollUntil)(never, { intervalMs: 1, immediate: 1 })],
+  ['sliding', () => loose(pollUntil)(never, { intervalMs: 1, sliding: 'yes' })],
+  ['signal', () => loose(pollUntil)(never, { intervalMs: 1, signal: 'x' })],
+  ['interval', () => loose(pollUntil)(never, { interval: 1 })],
 ])('%s is named when it is refused', async (parameter, call) => {
   const caught = await catchError(call)
   expect(caught).toMatchObject({

@@ -205,7 +205,7 @@ describe('pollUntil', () => {
       const { outcome } = await settle(clock, promise)
       expect(outcome).toMatchObject({
         code: 'ERR_INVALID_INPUT',
-        parameter: 'options.intervalMs()',
+        parameter: 'intervalMs()',
       })
       expect([askedMs, clock.waiters()]).toEqual([[], 0])
     }

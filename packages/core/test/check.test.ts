@@ -191,15 +191,23 @@ describe('checkObject', () => {
       ['constructor', /there are leaseMs/],
     ]
     for (const [name, message] of cases) {
-      const value = Object.fromEntries([[name, undefined]])
-      refused('type', `options.${name}`, () => check(value), message)
+      const value = Object.fromEntries([[name, null]])
+      refused('type', name, () => check(value), message)
     }
-    refused('type', 'options.a', () => checkObject('options', { a: 1 }, []), /there are none/)
+    refused('type', 'a', () => checkObject('options', { a: 1 }, []), /there are none/)
+  })
+
+  test('a member that is undefined is absent, whatever its name', () => {
+    assert.ok(check({ leaseMs: undefined, maxPendings: undefined }))
+  })
+
+  test('a member of another object than the options is named after the object', () => {
+    refused('type', 'auth.tokn', () => checkObject('auth', { tokn: 1 }, ['token']), /did you mean/)
   })
 
   test('a hostile name does no harm', () => {
     const value = { ['l\u001b[2J'.padEnd(1_000_000, 'x')]: 1 }
-    const error = refused('type', `options.l\\u001b[2J${'x'.repeat(35)}…`, () => check(value))
+    const error = refused('type', `l\\u001b[2J${'x'.repeat(35)}…`, () => check(value))
     assert.ok(error.message.length < 300)
   })
 })

@@ -37,10 +37,10 @@ describe('SluiceError', () => {
 describe('bad input', () => {
   for (const [name, Class, Builtin] of classes) {
     test(`${name} is also a ${Builtin.name}, and names the parameter`, () => {
-      const error = new Class('options.leaseMs', 'must be a number')
+      const error = new Class('leaseMs', 'must be a number')
       assert.ok(error instanceof Builtin)
-      assert.equal(error.message, 'options.leaseMs must be a number [ERR_INVALID_INPUT]')
-      assert.equal(error.parameter, 'options.leaseMs')
+      assert.equal(error.message, 'leaseMs must be a number [ERR_INVALID_INPUT]')
+      assert.equal(error.parameter, 'leaseMs')
       assert.equal(error.code, 'ERR_INVALID_INPUT')
       assert.equal(error.name, name)
       assert.equal(error.retryable, false)

@@ -26,7 +26,7 @@ export type DashboardAuth =
        * At least 16 characters; the same in all processes that serve one dashboard behind a load
        * balancer. Default: random for each process.
        */
-      readonly secret?: string
+      readonly secret?: string | undefined
     }
 
 /** Options of {@link createDashboard}. */

@@ -60,7 +60,7 @@ export async function serveAssembled(
   checkString('where.host', host, { empty: false })
   if (!loopback.has(host) && options.auth === undefined) {
     throw new SluiceTypeError(
-      'options.auth',
+      'auth',
       `is required to serve on ${host}, which other machines can reach; or serve on 127.0.0.1`,
     )
   }
@@ -92,6 +92,7 @@ export async function serveAssembled(
   const base = (options.basePath ?? '/').replace(/\/+$/, '')
   const url = `http://${isAny ? 'localhost' : shown}:${bound}${base}/`
   const { auth } = options
+  const token = auth !== undefined && 'token' in auth ? auth.token : undefined
   let closed: Promise<void> | undefined
   const close = (): Promise<void> => {
     closed ??= closing(server, () => dashboard.close())
@@ -99,9 +100,7 @@ export async function serveAssembled(
   }
   return {
     url,
-    ...(auth !== undefined && 'token' in auth
-      ? { signInUrl: `${url}#sign-in=${encodeURIComponent(auth.token)}` }
-      : {}),
+    ...(token === undefined ? {} : { signInUrl: `${url}#sign-in=${encodeURIComponent(token)}` }),
     close,
     [Symbol.asyncDispose]: close,
   }

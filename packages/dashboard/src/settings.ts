@@ -58,36 +58,38 @@ function checkSecret(parameter: string, secret: unknown): void {
   }
 }
 
-function checkAuth(auth: DashboardAuth): void {
-  checkObject('options.auth', auth)
-  if ('trust' in auth) {
-    checkObject('options.auth', auth, ['trust', 'secret'])
-    checkFunction('options.auth.trust', auth.trust)
-    if (auth.secret !== undefined) checkSecret('options.auth.secret', auth.secret)
-  } else {
-    checkObject('options.auth', auth, ['token'])
-    checkSecret('options.auth.token', auth.token)
+/** Without the members that are `undefined`: the others show how visitors authenticate. */
+function checkAuth(auth: DashboardAuth): DashboardAuth {
+  checkObject('auth', auth)
+  if ('trust' in auth && auth.trust !== undefined) {
+    const { trust, secret } = checkObject('auth', auth, ['trust', 'secret'])
+    checkFunction('auth.trust', trust)
+    if (secret !== undefined) checkSecret('auth.secret', secret)
+    return { trust, secret }
   }
+  const { token } = checkObject('auth', auth, ['token']) as { readonly token: string }
+  checkSecret('auth.token', token)
+  return { token }
 }
 
 function checkBase(basePath: unknown): string {
-  const path = checkString('options.basePath', basePath)
+  const path = checkString('basePath', basePath)
   const base = path.replace(/\/+$/, '')
   if (base !== '' && !/^(\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/.test(base)) {
-    throw new SluiceTypeError('options.basePath', 'must be a path such as /queues')
+    throw new SluiceTypeError('basePath', 'must be a path such as /queues')
   }
   return base
 }
 
 function checkHosts(hosts: readonly string[]): readonly string[] {
   if (!Array.isArray(hosts) || hosts.length === 0) {
-    throw new SluiceTypeError('options.hosts', 'must be an array of at least one name')
+    throw new SluiceTypeError('hosts', 'must be an array of at least one name')
   }
   return hosts.map((host, index) => {
-    const name = checkString(`options.hosts[${index}]`, host, { empty: false }).toLowerCase()
+    const name = checkString(`hosts[${index}]`, host, { empty: false }).toLowerCase()
     if (!/^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d+)?$/.test(name)) {
       throw new SluiceTypeError(
-        `options.hosts[${index}]`,
+        `hosts[${index}]`,
         'must be a name such as queues.example.com or localhost:8080',
       )
     }
@@ -98,7 +100,7 @@ function checkHosts(hosts: readonly string[]): readonly string[] {
 /** Checks the options and fills in defaults. */
 export function checkSettings(options: DashboardOptions): Settings {
   checkObject('options', options, optionNames)
-  const { driver, basePath = '/', allowActions = false, auth, hosts = hostsDefault } = options
+  const { driver, basePath = '/', allowActions = false, hosts = hostsDefault } = options
   const {
     redact,
     redactError,
@@ -108,26 +110,26 @@ export function checkSettings(options: DashboardOptions): Settings {
     storeName,
     onError,
   } = options
-  checkObject('options.driver', driver)
-  checkBoolean('options.allowActions', allowActions)
-  if (auth !== undefined) checkAuth(auth)
+  checkObject('driver', driver)
+  checkBoolean('allowActions', allowActions)
+  const auth = options.auth === undefined ? undefined : checkAuth(options.auth)
   if (allowActions && auth === undefined) {
     throw new SluiceTypeError(
-      'options.auth',
+      'auth',
       'is required for allowActions: actions require authentication',
     )
   }
   for (const [name, hook] of Object.entries({ redact, redactError, onError })) {
-    if (hook !== undefined) checkFunction(`options.${name}`, hook)
+    if (hook !== undefined) checkFunction(`${name}`, hook)
   }
-  if (storeName !== undefined) checkString('options.storeName', storeName)
+  if (storeName !== undefined) checkString('storeName', storeName)
   return {
     driver,
     base: checkBase(basePath),
     allowActions,
     hosts: checkHosts(hosts),
-    tickMs: checkNumber('options.tickMs', tickMs, tickMsLimits),
-    streamsMax: checkNumber('options.streamsMax', streamsMax, { min: 1, integer: true }),
+    tickMs: checkNumber('tickMs', tickMs, tickMsLimits),
+    streamsMax: checkNumber('streamsMax', streamsMax, { min: 1, integer: true }),
     clock: clock ?? systemClock,
     storeClock: clock,
     storeName: storeName ?? driver.name,

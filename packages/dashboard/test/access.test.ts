@@ -274,26 +274,17 @@ describe('an action', () => {
 
 describe('options', () => {
   const bad: Record<string, [object, RegExp]> = {
-    'allowActions without auth': [
-      { allowActions: true },
-      /options\.auth is required for allowActions/,
-    ],
-    'a short token': [
-      { auth: { token: 'hunter2' } },
-      /options\.auth\.token must be .* 16 characters/,
-    ],
-    'an empty token': [{ auth: { token: '' } }, /options\.auth\.token/],
-    'auth of both kinds': [
-      { auth: { token, trust: () => 'x' } },
-      /options\.auth\.token is not a known/,
-    ],
+    'allowActions without auth': [{ allowActions: true }, /auth is required for allowActions/],
+    'a short token': [{ auth: { token: 'hunter2' } }, /auth\.token must be .* 16 characters/],
+    'an empty token': [{ auth: { token: '' } }, /auth\.token/],
+    'auth of both kinds': [{ auth: { token, trust: () => 'x' } }, /auth\.token is not a known/],
     'an unknown option': [{ allowAction: true }, /allowAction is not a known option; did you mean/],
-    'no hosts': [{ hosts: [] }, /options\.hosts/],
-    'a host with a path': [{ hosts: ['example.com/x'] }, /options\.hosts\[0\]/],
-    'a base path with dots': [{ basePath: '/../x' }, /options\.basePath/],
-    'a base path without a slash': [{ basePath: 'x' }, /options\.basePath/],
-    'ticks without end': [{ tickMs: 1 }, /options\.tickMs/],
-    'a hook that is none': [{ redact: 'x' }, /options\.redact/],
+    'no hosts': [{ hosts: [] }, /hosts/],
+    'a host with a path': [{ hosts: ['example.com/x'] }, /hosts\[0\]/],
+    'a base path with dots': [{ basePath: '/../x' }, /basePath/],
+    'a base path without a slash': [{ basePath: 'x' }, /basePath/],
+    'ticks without end': [{ tickMs: 1 }, /tickMs/],
+    'a hook that is none': [{ redact: 'x' }, /redact/],
   }
   for (const [what, [options, message]] of Object.entries(bad)) {
     test(`${what} are refused by name, and secrets are not repeated`, () => {
@@ -305,6 +296,16 @@ describe('options', () => {
       }
     })
   }
+
+  test('the way to authenticate that is undefined is absent', async () => {
+    const signIn = { method: 'POST', body: { token } } as const
+    const withToken = siteOf({ auth: { token, trust: undefined, secret: undefined } })
+    expect((await withToken.ask('/api/sign-in', signIn)).status).toBe(200)
+    expect((await withToken.ask('/api/overview')).status).toBe(401)
+    const trusting = siteOf({ auth: { trust: () => 'ann', token: undefined } })
+    expect((await trusting.ask('/api/overview')).status).toBe(200)
+    expect((await trusting.ask('/api/sign-in', signIn)).status).toBe(404)
+  })
 
   test('hosts hold with every port, or with the one that is named', async () => {
     const site = siteOf({ hosts: ['Queues.Example.com', 'inside:8080', '[::1]'] })

@@ -78,8 +78,14 @@ describe('a served dashboard', () => {
     expect((await fetch(`${serving.url}healthz`)).status).toBe(200)
     for (const host of ['0.0.0.0', '::', '192.168.1.1', 'example.com']) {
       const served = serveDashboard({ driver: memoryDriver() }, { host })
-      await expect(served, host).rejects.toThrow(/options\.auth is required to serve on/)
+      await expect(served, host).rejects.toThrow(/auth is required to serve on/)
     }
+  })
+
+  test('leads to no sign-in for a token that is undefined', async () => {
+    const { serving } = await serve({ auth: { trust: () => 'ann', token: undefined } })
+    expect(serving).not.toHaveProperty('signInUrl')
+    expect((await fetch(`${serving.url}api/overview`)).status).toBe(200)
   })
 
   test('leads to where one signs in, with the token where no server sees it', async () => {

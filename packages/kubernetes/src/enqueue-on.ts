@@ -66,7 +66,7 @@ export function enqueueOn<T extends KubernetesObjectLike>(
   const { clock = systemClock, resyncMs } = options
   const onError = options.onError ?? ((error) => console.error('sluice: informer failed:', error))
   if (resyncMs !== undefined) {
-    checkNumber('options.resyncMs', resyncMs, { min: 1 })
+    checkNumber('resyncMs', resyncMs, { min: 1 })
     checkFunction('queue.addAfter', queue.addAfter)
   }
   let isStopped = false

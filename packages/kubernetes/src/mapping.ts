@@ -38,11 +38,11 @@ export interface OwnerKind {
   /** The kind of the owner, such as `ReplicaSet`. */
   readonly kind: string
   /** The group of the owner, such as `apps`; `''` is the core group. Default: any. */
-  readonly group?: string
+  readonly group?: string | undefined
   /** Whether owners count that do not control the object. Default false. */
-  readonly all?: boolean
+  readonly all?: boolean | undefined
   /** Whether the owner has no namespace, as a Node. Default false. */
-  readonly clusterScoped?: boolean
+  readonly clusterScoped?: boolean | undefined
 }
 
 /** A mapping to the keys of the owners of an object: a pod that changes adds its replica set. */

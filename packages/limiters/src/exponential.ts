@@ -21,8 +21,8 @@ export function exponential(options: ExponentialOptions): PlannedLimiter {
   checkObject('options', options, ['baseMs', 'maxMs'])
   const plan = {
     kind: 'exponential',
-    baseMs: checkDuration('options.baseMs', options.baseMs),
-    maxMs: checkBound('options.maxMs', options.maxMs),
+    baseMs: checkDuration('baseMs', options.baseMs),
+    maxMs: checkBound('maxMs', options.maxMs),
   } as const
   const failures = new FailureCounts()
   return {

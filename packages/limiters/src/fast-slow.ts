@@ -17,9 +17,9 @@ export function fastSlow(options: FastSlowOptions): PlannedLimiter {
   checkObject('options', options, ['fastMs', 'slowMs', 'maxFast'])
   const plan = {
     kind: 'fastSlow',
-    fastMs: checkDuration('options.fastMs', options.fastMs),
-    slowMs: checkDuration('options.slowMs', options.slowMs),
-    maxFast: checkNumber('options.maxFast', options.maxFast, { min: 0, integer: true }),
+    fastMs: checkDuration('fastMs', options.fastMs),
+    slowMs: checkDuration('slowMs', options.slowMs),
+    maxFast: checkNumber('maxFast', options.maxFast, { min: 0, integer: true }),
   } as const
   const failures = new FailureCounts()
   return {

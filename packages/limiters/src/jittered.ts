@@ -44,7 +44,7 @@ export function jittered<T>(
   const part = checkLimiter('limiter', limiter)
   checkNumber('factor', factor, { min: 0 })
   checkObject('options', options, ['random'])
-  const random = checkFunction('options.random', options.random ?? defaultRandom)
+  const random = checkFunction('random', options.random ?? defaultRandom)
   const plan = composedPlan([part], ([of]) => ({ kind: 'jittered', of: of!, factor }))
   return {
     ...(plan && { plan }),

@@ -39,13 +39,13 @@ export interface TokenBucketLimiterOptions {
 export function tokenBucket(options: TokenBucketLimiterOptions): PlannedLimiter {
   checkObject('options', options, ['name', 'perSecond', 'burst', 'clock'])
   const { name = '', clock = systemClock } = options
-  checkObject('options.clock', clock)
-  const perSecond = checkRatePerSecond('options.perSecond', options.perSecond)
+  checkObject('clock', clock)
+  const perSecond = checkRatePerSecond('perSecond', options.perSecond)
   const plan: BucketPlan = {
     kind: 'bucket',
-    name: checkQueueName('options.name', name, { empty: true }),
+    name: checkQueueName('name', name, { empty: true }),
     perSecond: perSecond === Infinity ? 'infinite' : perSecond,
-    burst: checkRateTokens('options.burst', options.burst),
+    burst: checkRateTokens('burst', options.burst),
   }
   const [bucket] = bucketsOf(plan)
   let state: BucketState | undefined

@@ -97,10 +97,10 @@ export class TokenBucket {
   constructor(options: TokenBucketOptions) {
     checkObject('options', options, ['perSecond', 'burst', 'clock'])
     this.#rate = {
-      perSecond: checkRatePerSecond('options.perSecond', options.perSecond),
-      burst: checkRateTokens('options.burst', options.burst),
+      perSecond: checkRatePerSecond('perSecond', options.perSecond),
+      burst: checkRateTokens('burst', options.burst),
     }
-    this.#clock = checkObject('options.clock', options.clock ?? systemClock)
+    this.#clock = checkObject('clock', options.clock ?? systemClock)
   }
 
   /** Tokens added per second. */
@@ -145,8 +145,8 @@ export class TokenBucket {
   async wait(n: number = 1, options: WaitOptions = {}): Promise<void> {
     checkRateTokens('n', n)
     const { signal, deadlineMs = Infinity } = checkObject('options', options, waitOptions)
-    if (signal !== undefined) checkSignal('options.signal', signal)
-    if (deadlineMs !== Infinity) checkNumber('options.deadlineMs', deadlineMs)
+    if (signal !== undefined) checkSignal('signal', signal)
+    if (deadlineMs !== Infinity) checkNumber('deadlineMs', deadlineMs)
     const { perSecond, burst } = this.#rate
     if (n > burst && perSecond !== Infinity) {
       throw new SluiceRangeError('n', `must not be above the bucket's burst of ${burst}; got ${n}`)

@@ -27,17 +27,17 @@ const good = {
 
 /** For each parameter: who takes it, and how. */
 const numbers: readonly [string, (value: unknown) => unknown][] = [
-  ['options.baseMs', (baseMs) => loose(exponential)({ ...good.exponential, baseMs })],
-  ['options.maxMs', (maxMs) => loose(exponential)({ ...good.exponential, maxMs })],
-  ['options.fastMs', (fastMs) => loose(fastSlow)({ ...good.fastSlow, fastMs })],
-  ['options.slowMs', (slowMs) => loose(fastSlow)({ ...good.fastSlow, slowMs })],
-  ['options.maxFast', (maxFast) => loose(fastSlow)({ ...good.fastSlow, maxFast })],
-  ['options.perSecond', (perSecond) => loose(tokenBucket)({ ...good.bucket, perSecond })],
-  ['options.burst', (burst) => loose(tokenBucket)({ ...good.bucket, burst })],
+  ['baseMs', (baseMs) => loose(exponential)({ ...good.exponential, baseMs })],
+  ['maxMs', (maxMs) => loose(exponential)({ ...good.exponential, maxMs })],
+  ['fastMs', (fastMs) => loose(fastSlow)({ ...good.fastSlow, fastMs })],
+  ['slowMs', (slowMs) => loose(fastSlow)({ ...good.fastSlow, slowMs })],
+  ['maxFast', (maxFast) => loose(fastSlow)({ ...good.fastSlow, maxFast })],
+  ['perSecond', (perSecond) => loose(tokenBucket)({ ...good.bucket, perSecond })],
+  ['burst', (burst) => loose(tokenBucket)({ ...good.bucket, burst })],
   ['maxMs', (maxMs) => loose(withMaxWait)(fine, maxMs)],
   ['factor', (factor) => loose(jittered)(fine, factor)],
-  ['options.perSecond', (perSecond) => bucketOf({ ...good.bucket, perSecond })],
-  ['options.burst', (burst) => bucketOf({ ...good.bucket, burst })],
+  ['perSecond', (perSecond) => bucketOf({ ...good.bucket, perSecond })],
+  ['burst', (burst) => bucketOf({ ...good.bucket, burst })],
   ['perSecond', (perSecond) => bucket.setLimit(perSecond as number)],
   ['n', (n) => bucket.setBurst(n as number)],
   ['n', (n) => bucket.allow(n as number)],
@@ -62,7 +62,7 @@ test.each(numbers)('%s must not be negative', (parameter, call) => {
   }
 })
 
-const whole = ['options.maxFast', 'options.burst', 'n']
+const whole = ['maxFast', 'burst', 'n']
 
 test.each(numbers.filter(([parameter]) => whole.includes(parameter)))(
   '%s must be whole',
@@ -82,14 +82,14 @@ test.each<[string, () => unknown]>([
   ['options', () => loose(tokenBucket)([])],
   ['options', () => loose(defaultControllerLimiter)(5)],
   ['options', () => bucketOf('x')],
-  ['options.rate', () => bucketOf({ ...good.bucket, rate: 5 })],
-  ['options.baseMS', () => loose(exponential)({ ...good.exponential, baseMS: 5 })],
-  ['options.rate', () => loose(tokenBucket)({ ...good.bucket, rate: 5 })],
-  ['options.name', () => loose(tokenBucket)({ ...good.bucket, name: 5 })],
-  ['options.name', () => loose(tokenBucket)({ ...good.bucket, name: 'a\0b' })],
-  ['options.clock', () => loose(tokenBucket)({ ...good.bucket, clock: 5 })],
-  ['options.random', () => loose(jittered)(fine, 1, { random: 5 })],
-  ['options.chance', () => loose(jittered)(fine, 1, { chance: () => 0 })],
+  ['rate', () => bucketOf({ ...good.bucket, rate: 5 })],
+  ['baseMS', () => loose(exponential)({ ...good.exponential, baseMS: 5 })],
+  ['rate', () => loose(tokenBucket)({ ...good.bucket, rate: 5 })],
+  ['name', () => loose(tokenBucket)({ ...good.bucket, name: 5 })],
+  ['name', () => loose(tokenBucket)({ ...good.bucket, name: 'a\0b' })],
+  ['clock', () => loose(tokenBucket)({ ...good.bucket, clock: 5 })],
+  ['random', () => loose(jittered)(fine, 1, { random: 5 })],
+  ['chance', () => loose(jittered)(fine, 1, { chance: () => 0 })],
   ['limiters[1]', () => loose(maxOf)(fine, undefined)],
   ['limiters[0].when', () => loose(maxOf)({})],
   ['limiter.forget', () => loose(withMaxWait)({ when: () => 1 }, 5)],
@@ -116,9 +116,9 @@ test('wait rejects bad input, and never throws', async () => {
     ['n', -1],
     ['n', 3],
     ['options', 1, 5],
-    ['options.signal', 1, { signal: {} }],
-    ['options.deadlineMs', 1, { deadlineMs: '5' }],
-    ['options.timeoutMs', 1, { timeoutMs: 5 }],
+    ['signal', 1, { signal: {} }],
+    ['deadlineMs', 1, { deadlineMs: '5' }],
+    ['timeoutMs', 1, { timeoutMs: 5 }],
   ]) {
     await expect(wait(...values)).rejects.toMatchObject({ parameter, code: 'ERR_INVALID_INPUT' })
   }

@@ -29,7 +29,7 @@ const keysOf = (claims: readonly Claim[]): string[] => claims.map(({ key }) => k
 test('refuses bad options, naming them', () => {
   const bad: [unknown, string][] = [
     [null, 'options'],
-    [{ orders: {} }, 'options.orders'],
+    [{ orders: {} }, 'orders'],
     [{ expectedKeys: -1 }, 'expectedKeys'],
     [{ expectedKeys: 1.5 }, 'expectedKeys'],
     [{ order: {} }, 'order.push'],

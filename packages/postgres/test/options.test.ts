@@ -7,7 +7,7 @@ const connectionString = 'postgres://nobody:hush@127.0.0.1:1/none'
 test.each<[string, object, string]>([
   ['no way to a database', {}, 'options'],
   ['two ways', { connectionString, pool: { connect() {} } }, 'options'],
-  ['an option that is not one', { connectionString, shema: 'x' }, 'options.shema'],
+  ['an option that is not one', { connectionString, shema: 'x' }, 'shema'],
   ['a pool that is none', { pool: {} }, 'pool'],
   ['null in place of a pool', { pool: null }, 'pool'],
   ['null in place of PGlite', { client: null }, 'client'],

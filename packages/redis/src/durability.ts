@@ -8,12 +8,12 @@ export interface Durability {
    * 0. With all replicas of a primary, one failover loses nothing that was acknowledged; with fewer,
    * another replica may be promoted.
    */
-  readonly replicas?: number
+  readonly replicas?: number | undefined
   /**
    * Whether the server must have every write on its disk before it replies: `appendonly yes`,
    * `appendfsync always` and `no-appendfsync-on-rewrite no`, which opening checks. Default false.
    */
-  readonly disk?: boolean
+  readonly disk?: boolean | undefined
 }
 
 /** Refuses a server that replies before a write is on its disk. */

@@ -52,26 +52,31 @@ const commonNames = ['durability', 'migrate', 'lockWaitMs', 'unsafeFilesystem']
 const fileNames = ['file', 'library', 'mustExist', ...commonNames]
 const databaseNames = ['database', 'exclusive', ...commonNames]
 
+/** Whether the options hand in a database. */
+export function isDatabase(options: SqliteOptions): options is DatabaseOptions {
+  return (options as Partial<DatabaseOptions>).database !== undefined
+}
+
 /** Accepts valid options. */
 export function checkOptions(options: SqliteOptions): SqliteOptions {
   checkObject('options', options)
-  if ('database' in options) {
-    checkObject('options', options, databaseNames)
-    checkDatabase('database', options.database)
-    if (options.exclusive !== undefined) checkBoolean('exclusive', options.exclusive)
+  if (isDatabase(options)) {
+    const { database, exclusive = false } = checkObject('options', options, databaseNames)
+    checkDatabase('database', database)
+    checkBoolean('exclusive', exclusive)
   } else {
-    checkObject('options', options, fileNames)
-    checkFile(options)
+    checkFile(checkObject('options', options, fileNames))
   }
-  const { durability, migrate, lockWaitMs, unsafeFilesystem } = options
-  if (durability !== undefined) checkOneOf('durability', durability, ['power', 'process'])
-  if (migrate !== undefined) checkOneOf('migrate', migrate, ['apply', 'verify'])
-  if (lockWaitMs !== undefined) checkNumber('lockWaitMs', lockWaitMs, { min: 0 })
-  if (unsafeFilesystem !== undefined) checkBoolean('unsafeFilesystem', unsafeFilesystem)
+  const { durability = 'power', migrate = 'apply', lockWaitMs = 0 } = options
+  const { unsafeFilesystem = false } = options
+  checkOneOf('durability', durability, ['power', 'process'])
+  checkOneOf('migrate', migrate, ['apply', 'verify'])
+  checkNumber('lockWaitMs', lockWaitMs, { min: 0 })
+  checkBoolean('unsafeFilesystem', unsafeFilesystem)
   return options
 }
 
-function checkFile({ file, library, mustExist }: FileOptions): void {
+function checkFile({ file, library, mustExist = false }: FileOptions): void {
   checkString('file', file, { empty: false })
   if (file === ':memory:') {
     throw new SluiceTypeError(
@@ -84,5 +89,5 @@ function checkFile({ file, library, mustExist }: FileOptions): void {
     throw new SluiceTypeError('file', 'must not contain NUL, or end with white space')
   }
   if (library !== undefined) checkOneOf('library', library, libraryNames)
-  if (mustExist !== undefined) checkBoolean('mustExist', mustExist)
+  checkBoolean('mustExist', mustExist)
 }

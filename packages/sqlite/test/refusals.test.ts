@@ -337,7 +337,7 @@ describe('options', () => {
     ['lockWaitMs', { file: 'a', lockWaitMs: -1 }],
     ['database', { database: {} }],
     ['exclusive', { database: new Database(':memory:') }],
-    ['options.fil', { fil: 'a' }],
+    ['fil', { fil: 'a' }],
   ]
   for (const [parameter, options] of bad) {
     test(`${parameter} of ${JSON.stringify(Object.values(options as object)[0])}`, () => {
@@ -349,6 +349,15 @@ describe('options', () => {
       )
     })
   }
+})
+
+test('an option that is undefined is absent, also one of the other way to name a store', async () => {
+  const file = scratchFile()
+  await (await opened({ file, database: undefined, exclusive: undefined })).close()
+  assert.ok(existsSync(file))
+  const database = new Database(file)
+  await (await opened({ database, file: undefined, library: undefined })).close()
+  database.close()
 })
 
 test('a connection that is closed is refused as an argument', async () => {

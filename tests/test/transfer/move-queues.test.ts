@@ -361,7 +361,7 @@ test('bad options are refused, naming the parameter', async () => {
     [{ from, to: from }, 'to'],
     [{ from, to: Object.create(to, { transfer: { value: undefined } }) }, 'to'],
     [{ from, to, resume: 1 }, 'resume'],
-    [{ from, to, form: to }, 'options.form'],
+    [{ from, to, form: to }, 'form'],
   ]
   for (const [options, parameter] of bad) {
     await expect(moveQueues(options as never)).rejects.toMatchObject({

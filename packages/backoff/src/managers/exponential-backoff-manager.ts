@@ -31,12 +31,12 @@ const members = ['initialMs', 'maxMs', 'resetMs', 'factor', 'jitter', 'clock', '
  */
 export function exponentialBackoffManager(options: ExponentialBackoffOptions): BackoffManager {
   const { clock = systemClock, jitter, random, ...given } = checkObject('options', options, members)
-  checkObject('options.clock', clock)
-  const resetMs = checkDuration('options.resetMs', given.resetMs)
+  checkObject('clock', clock)
+  const resetMs = checkDuration('resetMs', given.resetMs)
   const start = new Backoff({
-    durationMs: checkDuration('options.initialMs', given.initialMs),
-    capMs: checkCap('options.maxMs', given.maxMs),
-    factor: checkNumber('options.factor', given.factor, { min: 0 }),
+    durationMs: checkDuration('initialMs', given.initialMs),
+    capMs: checkCap('maxMs', given.maxMs),
+    factor: checkNumber('factor', given.factor, { min: 0 }),
     steps: Infinity,
     jitter,
     random,

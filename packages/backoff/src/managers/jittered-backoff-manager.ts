@@ -23,9 +23,9 @@ export function jitteredBackoffManager(options: JitteredBackoffOptions): Backoff
     clock = systemClock,
     random = defaultRandom,
   } = checkObject('options', options, ['durationMs', 'jitter', 'clock', 'random'])
-  const durationMs = checkDuration('options.durationMs', ms)
-  checkNumber('options.jitter', jitter)
-  checkObject('options.clock', clock)
-  checkFunction('options.random', random)
+  const durationMs = checkDuration('durationMs', ms)
+  checkNumber('jitter', jitter)
+  checkObject('clock', clock)
+  checkFunction('random', random)
   return { clock, nextMs: () => jittered(durationMs, jitter, random) }
 }

@@ -177,7 +177,9 @@ function suggestion(name: string, known: readonly string[]): string {
 /**
  * Accepts an object, such as options, all of whose own members are among `known`. An unknown name
  * is rejected with the most similar known one, because an option that is silently ignored is
- * noticed too late.
+ * noticed too late. A member that is `undefined` counts as absent, whatever its name.
+ *
+ * A member of `options` is named alone, as its caller writes it; that of another object after the object.
  */
 export function checkObject<O>(parameter: string, value: O, known?: readonly string[]): O & object {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -185,9 +187,12 @@ export function checkObject<O>(parameter: string, value: O, known?: readonly str
   }
   if (known === undefined) return value
   for (const name of Object.keys(value)) {
-    if (known.includes(name)) continue
+    if (known.includes(name) || (value as Readonly<Record<string, unknown>>)[name] === undefined) {
+      continue
+    }
+    const path = parameter === 'options' ? '' : `${parameter}.`
     throw new SluiceTypeError(
-      `${parameter}.${shortened(name)}`,
+      path + shortened(name),
       `is not a known option; ${suggestion(name, known)}`,
     )
   }

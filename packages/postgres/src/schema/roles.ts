@@ -4,7 +4,7 @@ import { checkSchemaName, quoteIdentifier } from './schema-name.ts'
 
 /** The roles that use a store. */
 export interface Roles {
-  readonly schema?: string
+  readonly schema?: string | undefined
   /** Owns the schema, and migrates it. */
   readonly owner: string
   /** For programs. It can do all that queues need, and nothing else. */
@@ -15,7 +15,7 @@ export interface Roles {
    * May add keys by the SQL functions, and do nothing else: not even read them. For programs that only
    * add, and for roles that write to tables with triggers. Optional.
    */
-  readonly producer?: string
+  readonly producer?: string | undefined
 }
 
 /**

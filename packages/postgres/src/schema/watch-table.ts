@@ -29,18 +29,18 @@ export interface TableWatch {
   /** An SQL expression over the columns of the table: the key of a row. A row whose key is null adds none. */
   readonly key: string
   /** An SQL expression for the item of a row, of type `jsonb`. Needed by queues with a `keyOf`. */
-  readonly item?: string
+  readonly item?: string | undefined
   /** An SQL condition over the columns of the table. Other rows add no key. */
-  readonly when?: string
+  readonly when?: string | undefined
   /** The changes that add keys. Default: all. */
-  readonly on?: readonly TableEvent[]
+  readonly on?: readonly TableEvent[] | undefined
   /** The keys are due so many milliseconds after the change. Default 0. */
-  readonly delayMs?: number
-  readonly priority?: number
+  readonly delayMs?: number | undefined
+  readonly priority?: number | undefined
   /** The schema of Sluice. Default `sluice`. */
-  readonly schema?: string
+  readonly schema?: string | undefined
   /** Whether the triggers of this table and queue are dropped instead. Default false. */
-  readonly drop?: boolean
+  readonly drop?: boolean | undefined
 }
 
 const events: readonly TableEvent[] = ['insert', 'update', 'delete']

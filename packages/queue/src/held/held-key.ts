@@ -55,7 +55,7 @@ const returned: unique symbol = Symbol('returned')
 export function checkDoneOptions(options: DoneOptions | undefined): boolean {
   if (options === undefined) return false
   checkObject('options', options, ['forget'])
-  return options.forget === undefined ? false : checkBoolean('options.forget', options.forget)
+  return options.forget === undefined ? false : checkBoolean('forget', options.forget)
 }
 
 /**

@@ -79,7 +79,7 @@ export class KeySelection implements Selection {
 
   async #operate(verb: BulkVerb, options: BulkOptions, forget = false): Promise<BulkResult> {
     const { confirm } = options
-    if (confirm !== undefined) checkFunction('options.confirm', confirm)
+    if (confirm !== undefined) checkFunction('confirm', confirm)
     const found = await this.count()
     if (confirm !== undefined && (await confirm(found)) !== true) {
       return { ...found, confirmed: false, changed: 0, unchanged: 0 }
@@ -109,7 +109,7 @@ export class KeySelection implements Selection {
   ): Promise<BulkResult> {
     checkObject('options', options, ['confirm', 'forget'])
     const { forget = false } = options
-    return await this.#operate('unpark', options, checkBoolean('options.forget', forget))
+    return await this.#operate('unpark', options, checkBoolean('forget', forget))
   }
 
   async runNow(options: BulkOptions = {}): Promise<BulkResult> {

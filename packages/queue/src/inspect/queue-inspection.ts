@@ -89,7 +89,7 @@ export class QueueInspection implements Inspect {
   async counts(options: { readonly cap?: number | undefined } = {}): Promise<QueueCounts> {
     checkObject('options', options, ['cap'])
     const { cap = capDefault } = options
-    checkNumber('options.cap', cap, { min: 1, integer: true })
+    checkNumber('cap', cap, { min: 1, integer: true })
     const { oldestReadyAt, ...counts } = await this.#counts(cap)
     return { ...counts, ...(oldestReadyAt === never ? {} : { oldestReadyAt }) }
   }
@@ -97,10 +97,10 @@ export class QueueInspection implements Inspect {
   async list(options: ListOptions = {}): Promise<KeyPage> {
     checkObject('options', options, ['state', 'prefix', 'cursor', 'limit'])
     const { state, prefix, cursor, limit = page.default } = options
-    if (state !== undefined) checkOneOf('options.state', state, keyStateWords)
-    if (prefix !== undefined) checkString('options.prefix', prefix)
-    if (cursor !== undefined) checkString('options.cursor', cursor)
-    checkNumber('options.limit', limit, { min: 1, max: page.max, integer: true })
+    if (state !== undefined) checkOneOf('state', state, keyStateWords)
+    if (prefix !== undefined) checkString('prefix', prefix)
+    if (cursor !== undefined) checkString('cursor', cursor)
+    checkNumber('limit', limit, { min: 1, max: page.max, integer: true })
     const reply = await this.#list({ state, prefix, cursor, limit })
     return {
       keys: reply.rows.map((row) => keyInfo(row, reply.now)),
@@ -158,7 +158,7 @@ export class QueueInspection implements Inspect {
   ): Promise<QueueHistory> {
     checkObject('options', options, ['range'])
     const { range = '5m' } = options
-    checkOneOf('options.range', range, Object.keys(stepMsOf) as HistoryRange[])
+    checkOneOf('range', range, Object.keys(stepMsOf) as HistoryRange[])
     const stepMs = stepMsOf[range]
     const { calls } = this.#core
     const { driver, name } = calls
@@ -242,7 +242,7 @@ export class QueueInspection implements Inspect {
     const keys = [checkKey('key', key)]
     checkObject('options', options, ['forget'])
     const { forget = false } = options
-    checkBoolean('options.forget', forget)
+    checkBoolean('forget', forget)
     const outcomes = await this.#operate('unpark', { keys, forget }, (operate) =>
       operate.unpark(this.#core.calls.name, keys, { forget }),
     )
@@ -263,7 +263,7 @@ export class QueueInspection implements Inspect {
   ): Promise<OperateOutcome> {
     checkObject('options', options, ['token'])
     const { token } = options
-    if (token !== undefined) checkNumber('options.token', token, { min: 1, integer: true })
+    if (token !== undefined) checkNumber('token', token, { min: 1, integer: true })
     const { row } = await this.row(key)
     if (row === undefined) return 'missing'
     if (row.token === noToken || (token !== undefined && row.token !== token)) return 'unchanged'

@@ -12,19 +12,19 @@ const capDefault = 10_000
 
 /** Selects keys: those that match all members. */
 export interface KeyFilter {
-  readonly state?: KeyStateWord
+  readonly state?: KeyStateWord | undefined
   /** Only keys that start with this. */
-  readonly prefix?: string
+  readonly prefix?: string | undefined
   /** Only keys with at least this many failures. */
-  readonly failuresMin?: number
+  readonly failuresMin?: number | undefined
   /** Only keys whose last error has this code; its name stands for a missing code. */
-  readonly errorCode?: string
+  readonly errorCode?: string | undefined
   /** The greatest number of keys to change. Default 10,000. */
-  readonly cap?: number
+  readonly cap?: number | undefined
 }
 
 /** Checks a filter before anything is listed. */
-export function checkFilter(filter: KeyFilter): Required<Pick<KeyFilter, 'cap'>> & KeyFilter {
+export function checkFilter(filter: KeyFilter): KeyFilter & { readonly cap: number } {
   checkObject('filter', filter, ['state', 'prefix', 'failuresMin', 'errorCode', 'cap'])
   const { state, prefix, failuresMin, errorCode, cap = capDefault } = filter
   if (state !== undefined) checkOneOf('filter.state', state, keyStateWords)

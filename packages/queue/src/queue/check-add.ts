@@ -21,7 +21,7 @@ export function checkAddOptions(
   checkObject('options', options, known)
   return options.priority === undefined
     ? priorityDefault
-    : checkNumber('options.priority', options.priority, {
+    : checkNumber('priority', options.priority, {
         min: priorityMin,
         max: priorityMax,
         integer: true,
@@ -33,12 +33,12 @@ const maxWaitMsDefault = 86_400_000
 
 function checkMaxWait(options: AddAfterOptions | undefined): number | undefined {
   const { when = 'earliest', maxWaitMs } = options ?? {}
-  if (checkOneOf('options.when', when, ['earliest', 'latest']) === 'earliest') {
+  if (checkOneOf('when', when, ['earliest', 'latest']) === 'earliest') {
     if (maxWaitMs === undefined) return undefined
-    throw new SluiceTypeError('options.maxWaitMs', "only means something with when: 'latest'")
+    throw new SluiceTypeError('maxWaitMs', "only means something with when: 'latest'")
   }
   if (maxWaitMs === undefined) return maxWaitMsDefault
-  return checkNumber('options.maxWaitMs', maxWaitMs, { min: 0, max: delayMsMax })
+  return checkNumber('maxWaitMs', maxWaitMs, { min: 0, max: delayMsMax })
 }
 
 /** Checks a delay, and how it is merged with a pending run. */

@@ -38,7 +38,7 @@ export type AddDraft = { -readonly [Member in keyof Ask]: Ask[Member] }
 function checkWaitOptions(options: WaitOptions | undefined): AbortSignal | undefined {
   if (options === undefined) return undefined
   checkObject('options', options, ['signal'])
-  return options.signal === undefined ? undefined : checkSignal('options.signal', options.signal)
+  return options.signal === undefined ? undefined : checkSignal('signal', options.signal)
 }
 
 /** The longest time that a close may wait for holders: a day. */
@@ -49,7 +49,7 @@ function checkCloseOptions(options: CloseOptions | undefined): number | undefine
   checkObject('options', options, ['graceMs'])
   const { graceMs } = options
   if (graceMs === undefined) return undefined
-  return checkNumber('options.graceMs', graceMs, { min: 0, max: graceMsMax })
+  return checkNumber('graceMs', graceMs, { min: 0, max: graceMsMax })
 }
 
 /** Checks how many keys a call may take. */

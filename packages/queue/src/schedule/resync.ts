@@ -65,10 +65,10 @@ const retryMs = { first: 1_000, longest: 60_000 }
 export function resync<T>(options: ResyncOptions<T>): Resync {
   checkObject('options', options, members)
   const { queue, list, everyMs, priority = lowPriority, clock = systemClock } = options
-  checkObject('options.queue', queue)
-  checkFunction('options.queue.addAfter', queue.addAfter)
-  checkFunction('options.list', list)
-  checkNumber('options.everyMs', everyMs, { min: 1, max: everyMsMax })
+  checkObject('queue', queue)
+  checkFunction('queue.addAfter', queue.addAfter)
+  checkFunction('list', list)
+  checkNumber('everyMs', everyMs, { min: 1, max: everyMsMax })
   const onError = options.onError ?? ((error) => console.error('sluice: resync failed:', error))
   const state = { isStopped: false, endWait: (): void => {} }
 

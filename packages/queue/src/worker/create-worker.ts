@@ -245,7 +245,7 @@ class QueueWorker<T> implements Worker {
   async stop(options: StopOptions = {}): Promise<void> {
     checkObject('options', options, ['graceMs'])
     const { graceMs = graceMsDefault } = options
-    checkNumber('options.graceMs', graceMs, { min: 0, max: delayMsMax })
+    checkNumber('graceMs', graceMs, { min: 0, max: delayMsMax })
     if (this.#phase === 'running') this.#phase = 'stopping'
     this.#dismiss()
     // Another worker of this queue object, which may start them too, claims them again.

@@ -62,11 +62,11 @@ function signalNumbers(): Readonly<Record<NodeJS.Signals, number>> {
 
 function checkSignals(signals: readonly NodeJS.Signals[]): void {
   if (!Array.isArray(signals) || signals.length === 0) {
-    throw new SluiceTypeError('options.signals', 'must name at least one signal')
+    throw new SluiceTypeError('signals', 'must name at least one signal')
   }
   signals.forEach((signal: string, at) => {
     if (signal in signalNumbers()) return
-    throw new SluiceTypeError(`options.signals[${at}]`, 'must be the name of a signal')
+    throw new SluiceTypeError(`signals[${at}]`, 'must be the name of a signal')
   })
 }
 
@@ -98,8 +98,8 @@ export function stopOnSignals(
   checkObject('options', options, ['signals', 'graceMs', 'exit'])
   const { signals = ['SIGTERM', 'SIGINT'], graceMs = graceMsDefault, exit = false } = options
   checkSignals(signals)
-  checkNumber('options.graceMs', graceMs, { min: 0, max: delayMsMax })
-  checkBoolean('options.exit', exit)
+  checkNumber('graceMs', graceMs, { min: 0, max: delayMsMax })
+  checkBoolean('exit', exit)
   let isStopping = false
 
   const undo = (): void => {

@@ -138,10 +138,10 @@ describe('delays around a queue that is not ours', () => {
     const calls: [() => Promise<unknown>, string][] = [
       [() => queue.addAfter('a', Number.NaN), 'ms'],
       [() => queue.addAfter('', 5), 'item'],
-      [() => queue.addAfter('a', 5, { priority: 0.5 }), 'options.priority'],
-      [() => queue.addAfter('a', 5, { when: 'x' } as never), 'options.when'],
+      [() => queue.addAfter('a', 5, { priority: 0.5 }), 'priority'],
+      [() => queue.addAfter('a', 5, { when: 'x' } as never), 'when'],
       [() => queue.addRateLimited(undefined as never), 'item'],
-      [() => queue.addRateLimited('a', { prio: 1 } as never), 'options.prio'],
+      [() => queue.addRateLimited('a', { prio: 1 } as never), 'prio'],
       [() => queue.cancel(undefined as never), 'item'],
       [() => queue.forget(undefined as never), 'item'],
       [() => queue.numRequeues(undefined as never), 'item'],
@@ -153,6 +153,14 @@ describe('delays around a queue that is not ours', () => {
     expect(await queue.numRequeues('a')).toBe(0)
   })
 
+  test('an option of a queue of our own is absent if it is undefined', async () => {
+    const queue = createQueue({})
+    const wrapped = createDelayingQueue({ queue, leaseMs: undefined, driver: undefined })
+    expect(await wrapped.len()).toBe(0)
+    const made = createDelayingQueue({ queue: undefined, limiter: undefined })
+    expect(await made.len()).toBe(0)
+  })
+
   test('factories throw for objects that are no queue, and for bad options', () => {
     const queue = foreign(createQueue({}))
     const bad: [unknown, string][] = [
@@ -161,7 +169,7 @@ describe('delays around a queue that is not ours', () => {
       [{ queue: {} }, 'queue.add'],
       [{ queue: { ...queue, get: 5 } }, 'queue.get'],
       [{ queue, name: 5 }, 'name'],
-      [{ queue, nam: 'q' }, 'options.nam'],
+      [{ queue, nam: 'q' }, 'nam'],
       [{ queue, clock: {} }, 'clock.now'],
       [{ queue, keyOf: 'id' }, 'keyOf'],
       [{ queue, onError: true }, 'onError'],

@@ -174,7 +174,7 @@ describe.each(leases)('inspect %s', (_name, leaseMs) => {
     await queue.inspect.release('k')
     const held = await getting
     expect(held?.token).toBeGreaterThan(hung?.token ?? 0)
-    await expect(queue.inspect.release('k', { token: 0 })).rejects.toThrow('options.token')
+    await expect(queue.inspect.release('k', { token: 0 })).rejects.toThrow('token')
     expect(await hung?.done()).toBe('lost')
     await held?.done()
     await queue.close()
@@ -273,12 +273,12 @@ describe.each(leases)('inspect %s', (_name, leaseMs) => {
     const { inspect } = queue
     const bad: [() => Promise<unknown>, string][] = [
       [() => inspect.get(''), 'key'],
-      [() => inspect.counts({ cap: 0 }), 'options.cap'],
-      [() => inspect.list({ limit: 5_000 }), 'options.limit'],
-      [() => inspect.list({ state: 'odd' as never }), 'options.state'],
-      [() => inspect.list({ prefix: 'a\0' }), 'options.prefix'],
-      [() => inspect.list({ cursor: '\ud83d' }), 'options.cursor'],
-      [() => inspect.unpark('k', { forget: 1 as never }), 'options.forget'],
+      [() => inspect.counts({ cap: 0 }), 'cap'],
+      [() => inspect.list({ limit: 5_000 }), 'limit'],
+      [() => inspect.list({ state: 'odd' as never }), 'state'],
+      [() => inspect.list({ prefix: 'a\0' }), 'prefix'],
+      [() => inspect.list({ cursor: '\ud83d' }), 'cursor'],
+      [() => inspect.unpark('k', { forget: 1 as never }), 'forget'],
     ]
     for (const [call, parameter] of bad) {
       await expect(call()).rejects.toMatchObject({ code: 'ERR_INVALID_INPUT', parameter })

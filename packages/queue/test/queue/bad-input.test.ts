@@ -26,7 +26,7 @@ function wrongOptions(verb: string, call: (options: never) => Call): Wrong[] {
     ...notObjects.map(
       (bad): Wrong => [`${verb} options ${String(bad)}`, call(any(bad)), 'options'],
     ),
-    [`${verb} with an unknown option`, call(any({ prioritty: 1 })), 'options.prioritty'],
+    [`${verb} with an unknown option`, call(any({ prioritty: 1 })), 'prioritty'],
   ]
 }
 
@@ -35,18 +35,14 @@ function wrongPriorities(verb: string, call: (options: never) => Call): Wrong[] 
     (priority): Wrong => [
       `${verb} priority ${String(priority)}`,
       call(any({ priority })),
-      'options.priority',
+      'priority',
     ],
   )
 }
 
 function wrongSignals(verb: string, call: (options: never) => Call): Wrong[] {
   return notSignals.map(
-    (signal): Wrong => [
-      `${verb} signal ${String(signal)}`,
-      call(any({ signal })),
-      'options.signal',
-    ],
+    (signal): Wrong => [`${verb} signal ${String(signal)}`, call(any({ signal })), 'signal'],
   )
 }
 
@@ -76,7 +72,7 @@ const wrong: Wrong[] = [
   ...finishes.flatMap(([verb, call]) => [
     ...wrongOptions(verb, call),
     ...[null, 1, 'true'].map(
-      (forget): Wrong => [`${verb} forget ${forget}`, call(any({ forget })), 'options.forget'],
+      (forget): Wrong => [`${verb} forget ${forget}`, call(any({ forget })), 'forget'],
     ),
   ]),
   ...notItems.flatMap((item): Wrong[] => [
@@ -101,20 +97,20 @@ const wrong: Wrong[] = [
     (when): Wrong => [
       `addAfter when ${when}`,
       (queue) => queue.addAfter('x', 5, any({ when })),
-      'options.when',
+      'when',
     ],
   ),
   ...[null, -1, '5', Number.NaN, Infinity].map(
     (maxWaitMs): Wrong => [
       `addAfter maxWaitMs ${maxWaitMs}`,
       (queue) => queue.addAfter('x', 5, any({ when: 'latest', maxWaitMs })),
-      'options.maxWaitMs',
+      'maxWaitMs',
     ],
   ),
   [
     'addAfter maxWaitMs without latest',
     (queue) => queue.addAfter('x', 5, { maxWaitMs: 5 }),
-    'options.maxWaitMs',
+    'maxWaitMs',
   ],
   ...[undefined, null, 0, -1, 1.5, 1_001, Number.NaN, '3'].map(
     (n): Wrong => [`getMany ${String(n)}`, (queue) => queue.getMany(any(n)), 'n'],
@@ -124,7 +120,7 @@ const wrong: Wrong[] = [
     (graceMs): Wrong => [
       `close graceMs ${graceMs}`,
       (queue) => queue.close(any({ graceMs })),
-      'options.graceMs',
+      'graceMs',
     ],
   ),
 ]

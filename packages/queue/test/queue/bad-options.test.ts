@@ -77,7 +77,7 @@ describe.each(factories)('$factory', ({ make }) => {
       expect(thrown(make, options)).toMatchObject({ parameter: 'options' })
     }
     expect(thrown(make, { name: 'q', leaseMS: 5 })).toMatchObject({
-      parameter: 'options.leaseMS',
+      parameter: 'leaseMS',
       message: expect.stringContaining("did you mean 'leaseMs'?"),
     })
   })

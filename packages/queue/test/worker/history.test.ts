@@ -55,7 +55,7 @@ describe.each(setups)('the history of a queue, over $way', (setup) => {
     const later = await queue.inspect.history({ range: '1h' })
     expect(later.stepMs).toBe(60_000)
     expect(sums(later.steps)).toEqual(sums(steps))
-    await expect(queue.inspect.history({ range: '2h' as never })).rejects.toThrow('options.range')
+    await expect(queue.inspect.history({ range: '2h' as never })).rejects.toThrow('range')
     await worker.stop()
   })
 

@@ -112,8 +112,8 @@ test('bad options are refused, naming the parameter', () => {
   const bad: [() => unknown, string][] = [
     [() => stopOnSignals({} as never), 'what'],
     [() => stopOnSignals([{}] as never), 'what[0]'],
-    [() => stopOnSignals([], { signals: ['SIGNOTHING' as never] }), 'options.signals[0]'],
-    [() => stopOnSignals([], { graceMs: -1 }), 'options.graceMs'],
+    [() => stopOnSignals([], { signals: ['SIGNOTHING' as never] }), 'signals[0]'],
+    [() => stopOnSignals([], { graceMs: -1 }), 'graceMs'],
   ]
   for (const [call, parameter] of bad) {
     expect(call).toThrow(expect.objectContaining({ code: 'ERR_INVALID_INPUT', parameter }))

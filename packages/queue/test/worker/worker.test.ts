@@ -388,7 +388,7 @@ test('bad options are refused at once, naming the parameter', () => {
     [{ queue, handler, timeoutMs: -1 }, 'timeoutMs'],
     [{ queue, handler, maxFailures: 0 }, 'maxFailures'],
     [{ queue, handler, onExhausted: 'explode' }, 'onExhausted'],
-    [{ queue, handler, concurency: 2 }, 'options.concurency'],
+    [{ queue, handler, concurency: 2 }, 'concurency'],
   ]
   for (const [options, parameter] of bad) {
     expect(() => createWorker(options as never)).toThrow(

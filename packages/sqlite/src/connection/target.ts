@@ -2,7 +2,12 @@ import { type Awaitable, type Clock, SluiceTypeError } from '@sluice/core/driver
 import { adaptDatabase } from '../library/bun-database.ts'
 import type { SqliteDatabase } from '../library/database.ts'
 import { canShareFiles, type LibraryName, libraryBehind, loadLibrary } from '../library/library.ts'
-import type { DatabaseOptions, FileOptions, SqliteOptions } from '../sqlite-options.ts'
+import {
+  type DatabaseOptions,
+  type FileOptions,
+  isDatabase,
+  type SqliteOptions,
+} from '../sqlite-options.ts'
 import { Connection } from './connection.ts'
 import { type ConnectionShare, shareConnection } from './connection-share.ts'
 import { type FileSettings, fileOf, HandedInSource } from './database-source.ts'
@@ -29,7 +34,7 @@ export const lockWaitMsDefault = 20_000
 
 /** The target that the options name. */
 export function targetOf(options: SqliteOptions, environment: SqliteEnvironment): Target {
-  if (!('database' in options)) return fileTarget(options, environment)
+  if (!isDatabase(options)) return fileTarget(options, environment)
   if (options.exclusive === true) return handedInTarget(options, environment)
   return guestTarget(options, environment)
 }

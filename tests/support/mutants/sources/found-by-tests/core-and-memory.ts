@@ -3,6 +3,20 @@ import type { FoundByTest } from '../source-mutant.ts'
 /** Defects of core, of memory and of the conformance suite, and the tests that find them. */
 export const foundByTestsOfCoreAndMemory: readonly FoundByTest[] = [
   {
+    name: 'an option that is undefined is refused if its name is unknown',
+    edits: [
+      {
+        file: 'packages/core/src/checks/check.ts',
+        find: ' || (value as Readonly<Record<string, unknown>>)[name] === undefined',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/core/test/check.test.ts',
+      title: 'a member that is undefined is absent, whatever its name',
+    },
+  },
+  {
     name: 'the end of a case of the conformance suite has no time limit',
     edits: [
       {

@@ -3,6 +3,20 @@ import type { FoundByTest } from '../source-mutant.ts'
 /** Defects of the driver for SQLite, and the tests that find them. */
 export const foundByTestsOfSqlite: readonly FoundByTest[] = [
   {
+    name: 'a database that is undefined is one that is handed in to SQLite',
+    edits: [
+      {
+        file: 'packages/sqlite/src/sqlite-options.ts',
+        find: 'return (options as Partial<DatabaseOptions>).database !== undefined',
+        replace: "return 'database' in options",
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/refusals.test.ts',
+      title: 'an option that is undefined is absent',
+    },
+  },
+  {
     name: 'a worker on SQLite is silent about a driver that was closed',
     edits: [
       {
