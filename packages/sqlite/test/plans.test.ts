@@ -108,12 +108,12 @@ for (const [library, open] of Object.entries(libraries)) {
         test(name, () => assert.deepEqual(planOf(database, name as StatementName), plan))
       }
 
-      test('storeRead reads its one row, finds the queue by its name, and looks at the last key', () => {
+      test('storeRead reads its one row, finds the queue by its name, and looks at the last of keys and schemas', () => {
         const [store, queue, ...last] = planOf(database, 'storeRead')
         assert.match(store ?? '', /^(SEARCH s USING INTEGER PRIMARY KEY \(rowid=\?\)|SCAN s)$/)
         const byName = 'SEARCH q USING INDEX sqlite_autoindex_sluice_queues_1 (name=?) LEFT-JOIN'
         assert.equal(queue, byName)
-        assert.deepEqual(last, ['SCALAR SUBQUERY 1', 'SCAN k'])
+        assert.deepEqual(last, ['SCALAR SUBQUERY 1', 'SCAN k', 'SCALAR SUBQUERY 2', 'SCAN v'])
       })
 
       test('no statement reads a whole table or sorts, but for those that say why', () => {

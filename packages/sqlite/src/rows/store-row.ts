@@ -1,5 +1,6 @@
 import { type EpochMs, SluiceError } from '@sluice/core/driver'
 import type { Statements } from '../connection/statements.ts'
+import { newerError, schemaVersion } from '../schema/migrate.ts'
 import type { QueueRow } from './queue-row.ts'
 import type { StoredTime, StoreTime } from './store-time.ts'
 
@@ -15,6 +16,7 @@ interface StoreColumns extends StoredTime {
   readonly queue_id: number | null
   readonly paused: number
   readonly pending: number | null
+  readonly breaking: number
 }
 
 /**
@@ -38,6 +40,8 @@ export class StoreRow {
     if (row === undefined) {
       throw new SluiceError('ERR_STORE_DAMAGED', 'the row of the token counter is missing')
     }
+    // A newer package may migrate a file that this process has open.
+    if (row.breaking > schemaVersion) throw newerError('the store', row.breaking)
     this.#statements = statements
     this.#time = time
     this.#before = row

@@ -37,7 +37,8 @@ function versionOf(database: SqliteDatabase, file: string): number {
   return rows.at(-1)?.version ?? 0
 }
 
-function newerError(file: string, version: number): SluiceError {
+/** Refuses a store that this package would misunderstand. */
+export function newerError(file: string, version: number): SluiceError {
   return new SluiceError(
     'ERR_SCHEMA_NEWER',
     `${file} has schema ${version}, newer than ${schemaVersion}; upgrade @sluice/sqlite`,

@@ -3,6 +3,20 @@ import type { FoundByTest } from '../source-mutant.ts'
 /** Defects around the file of a SQLite store, and the tests that find them. */
 export const foundByTestsOfSqliteFiles: readonly FoundByTest[] = [
   {
+    name: 'a file of SQLite is used on after a newer version has migrated it',
+    edits: [
+      {
+        file: 'packages/sqlite/src/rows/store-row.ts',
+        find: 'row.breaking > schemaVersion',
+        replace: 'row.breaking < 0',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/newer-schema.test.ts',
+      title: 'add refuses a file that was migrated by a newer version while it was open',
+    },
+  },
+  {
     name: 'a file of SQLite that has lost its locks gets others while it is in use',
     edits: [
       {
