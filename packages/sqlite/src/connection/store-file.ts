@@ -4,6 +4,7 @@ import {
   fsyncSync,
   linkSync,
   openSync,
+  readdirSync,
   readlinkSync,
   realpathSync,
   renameSync,
@@ -12,7 +13,7 @@ import {
   unlinkSync,
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { type EpochMs, SluiceError } from '@sluice/core/driver'
+import { type EpochMs, SluiceError, systemClock } from '@sluice/core/driver'
 import type { Library } from '../library/library.ts'
 import { createSchema, type Ownership } from '../schema/migrate.ts'
 import { applyPragmas, busyMs } from './durability.ts'
@@ -105,6 +106,7 @@ export function ensureFile(path: string, wish: FileRequirements): void {
     if (wish.mustExist) throw fileError(`${path} does not exist`)
     createFile(path, wish)
   }
+  removeOldDrafts(path)
   const status = statusOf(path)
   // Or it was removed again.
   if (!status?.isFile()) throw fileError(`${path} is not a file`)
@@ -149,6 +151,24 @@ function createFile(path: string, { library, now }: FileRequirements): void {
     throw fileError(`cannot create ${path}`, error, /NOSPC|DQUOT/.test(code))
   } finally {
     for (const suffix of ['', '-wal', '-shm', '-journal']) removeIfThere(`${draft}${suffix}`)
+  }
+}
+
+/** How old a draft is whose process must have been killed, in milliseconds. */
+const draftMsMax = 60_000
+
+/** If its process was suspended and goes on, it fails to create the file, and tries again. */
+function removeOldDrafts(path: string): void {
+  const prefix = `${path}.`
+  try {
+    for (const name of readdirSync(dirname(path))) {
+      const draft = join(dirname(path), name)
+      if (!draft.startsWith(prefix)) continue
+      if (!/^[\da-f-]{36}\.new(-\w+)?$/.test(draft.slice(prefix.length))) continue
+      if (systemClock.now() - statSync(draft).mtimeMs > draftMsMax) unlinkSync(draft)
+    }
+  } catch {
+    // They do no harm.
   }
 }
 

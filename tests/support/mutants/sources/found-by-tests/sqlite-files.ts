@@ -3,6 +3,20 @@ import type { FoundByTest } from '../source-mutant.ts'
 /** Defects around the file of a SQLite store, and the tests that find them. */
 export const foundByTestsOfSqliteFiles: readonly FoundByTest[] = [
   {
+    name: 'opening a file of SQLite removes the draft of a process that is at work',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection/store-file.ts',
+        find: 'const draftMsMax = 60_000',
+        replace: 'const draftMsMax = -Infinity',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/drafts.test.ts',
+      title: 'the draft of a process that may be at work stays, and so does every other file',
+    },
+  },
+  {
     name: 'a file of SQLite is used on after a newer version has migrated it',
     edits: [
       {
