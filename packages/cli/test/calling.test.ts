@@ -224,6 +224,18 @@ test('an item that cannot be its own key is a usage error; read from stdin, it i
   expect(await output(['ls', 'orders', '-o', 'name'], { store })).toBe('json:1\n')
 })
 
+test('a key of stdin that needs an item is a bad line, unless it is stored; all other lines are added', async () => {
+  const store = newFile()
+  await output(['add', 'orders', 'json:{stored', '--item', '1'], { store })
+  const stdin = ['a', '', 'json:{stored', 'json:{bad', 'b', 'json:{worse']
+  const { code, err } = await cli(['add', 'orders', '--stdin'], { store, stdin })
+  expect(code).toBe(2)
+  expect(err).toContain("line 4 cannot be added: KEY must go on with JSON after 'json:'")
+  expect(err).toContain('; the lines before it, and some after it were added')
+  const keys = (await output(['ls', 'orders', '-o', 'name'], { store })).split('\n')
+  expect(keys.sort()).toEqual(['', 'a', 'b', 'json:{stored'])
+})
+
 test('a key that is stored keeps its item, and one that is copied from a list is the same key', async () => {
   const store = newFile()
   await output(['add', 'orders', 'order/42', '--item', '{"id":42}'], { store })

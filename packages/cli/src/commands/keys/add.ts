@@ -1,7 +1,7 @@
 import { type AddOutcome, batchKeysMax, keyOfItem, priorityMax, priorityMin } from '@sluice/core'
 import type { OperatorAsk } from 'sluice'
 import { type CommandSpec, queueArgument } from '../../command.ts'
-import { usageError } from '../../command-error.ts'
+import { CommandError, usageError } from '../../command-error.ts'
 import type { Context } from '../../context.ts'
 import { checkedItem, checkedKey, parsedJson } from '../../input.ts'
 import { shown } from '../../output/escape.ts'
@@ -82,20 +82,31 @@ async function addLines(
   const { input, print, terminal } = context
   const { inspection } = await context.store('create')
   const tally: Record<AddOutcome, number> = { added: 0, moved: 0, unchanged: 0, parked: 0, full: 0 }
-  let asks: OperatorAsk[] = []
+  let asks: { readonly ask: OperatorAsk; readonly line: number }[] = []
   let number = 0
   const flush = async (): Promise<void> => {
     const batch = asks
     asks = []
-    const outcomes = await Promise.all(batch.map((ask) => addKey(inspection, queue, ask)))
-    for (const outcome of outcomes) tally[outcome] += 1
+    const added = await Promise.allSettled(
+      batch.map(({ ask, line }) =>
+        addKey(inspection, queue, ask).catch((error: unknown) => {
+          // Whether a key needs an item is known only when it is not found in the store.
+          throw error instanceof CommandError ? badLine(line, error, ', and some after it') : error
+        }),
+      ),
+    )
+    for (const each of added) {
+      if (each.status === 'rejected') throw each.reason
+      tally[each.value] += 1
+    }
     await print.progress(`${number} lines`)
   }
   try {
     for await (const line of terminal.stdin.lines()) {
       number += 1
       if (line === '') continue
-      asks.push({ ...lineAsk(line, number, input.flag('items')), ...shared })
+      const ask = { ...lineAsk(line, number, input.flag('items')), ...shared }
+      asks.push({ ask, line: number })
       if (asks.length >= batchKeysMax) await flush()
     }
   } finally {
@@ -117,9 +128,13 @@ function lineAsk(line: string, number: number, isItem: boolean): OperatorAsk {
   try {
     return isItem ? { item: checkedItem(parsedJson('it', line)) } : { key: checkedKey(line) }
   } catch (error) {
-    throw usageError(
-      `line ${number} cannot be added: ${(error as Error).message}; the lines before it were added`,
-      error,
-    )
+    throw badLine(number, error, '')
   }
+}
+
+function badLine(number: number, error: unknown, others: string): Error {
+  return usageError(
+    `line ${number} cannot be added: ${(error as Error).message}; the lines before it${others} were added`,
+    error,
+  )
 }
