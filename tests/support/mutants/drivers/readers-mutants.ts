@@ -73,8 +73,8 @@ export const readersMutants: readonly DriverMutant[] = [
     id: 'sqlite-endless-lease-hides-the-others',
     driver: 'sqlite',
     file: 'statements.generated.ts',
-    from: 'where queue = +? and token is not null and lease_until is not null\n',
-    to: 'where queue = +? and token is not null\n',
+    from: 'where queue = +? and token is not null and lease_until is not null order',
+    to: 'where queue = +? and token is not null order',
     caughtBy: 'tick.next.dirty-sleeps',
   },
   {
@@ -113,8 +113,8 @@ export const readersMutants: readonly DriverMutant[] = [
     id: 'sqlite-long-holder-swept',
     driver: 'sqlite',
     file: 'statements.generated.ts',
-    from: '  and id not in (\n    select holder\n',
-    to: '  and 0 not in (\n    select holder\n',
+    from: ' and id not in ( select holder ',
+    to: ' and 0 not in ( select holder ',
     caughtBy: 'size.holders',
   },
   {
