@@ -231,7 +231,7 @@ test('a key of stdin that needs an item is a bad line, unless it is stored; all 
   const { code, err } = await cli(['add', 'orders', '--stdin'], { store, stdin })
   expect(code).toBe(2)
   expect(err).toContain("line 4 cannot be added: KEY must go on with JSON after 'json:'")
-  expect(err).toContain('; the lines before it, and some after it were added')
+  expect(err).toContain('; the lines before it and some after it were added')
   const keys = (await output(['ls', 'orders', '-o', 'name'], { store })).split('\n')
   expect(keys.sort()).toEqual(['', 'a', 'b', 'json:{stored'])
 })

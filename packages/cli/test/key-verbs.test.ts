@@ -38,14 +38,15 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
   test('a key with the mark of JSON and no JSON after it is a usage error', async () => {
     const store = await fresh()
     await output(['migrate'], { store })
-    const err = expect.stringMatching(
-      /^sluice: (line.*)?KEY must go on with JSON after 'json:'.*got "json:x"; --item gives the item \[ERR_USAGE\]\n$/,
-    )
-    for (const argv of [
-      ['add', 'orders', 'json:x'],
-      ['add-after', 'orders', '1h', 'json:x'],
-      ['add', 'orders', '--stdin'],
-    ]) {
+    const says =
+      'KEY must go on with JSON after \'json:\', or come with an item; got "json:x"; --item gives the item'
+    const line = `line 1 cannot be added: ${says}; the lines before it and some after it were added`
+    for (const [argv, message] of [
+      [['add', 'orders', 'json:x'], says],
+      [['add-after', 'orders', '1h', 'json:x'], says],
+      [['add', 'orders', '--stdin'], line],
+    ] as const) {
+      const err = `sluice: ${message} [ERR_USAGE]\n`
       expect(await cli(argv, { store, stdin: ['json:x'] })).toEqual({ code: 2, out: '', err })
     }
     expect(await output(['add', 'orders', 'json:x', '--item', '"x"'], { store })).toBe(

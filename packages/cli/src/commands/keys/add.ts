@@ -91,7 +91,7 @@ async function addLines(
       batch.map(({ ask, line }) =>
         addKey(inspection, queue, ask).catch((error: unknown) => {
           // Whether a key needs an item is known only when it is not found in the store.
-          throw error instanceof CommandError ? badLine(line, error, ', and some after it') : error
+          throw error instanceof CommandError ? badLine(line, error, ' and some after it') : error
         }),
       ),
     )
