@@ -9,7 +9,7 @@ const applicationId = 0x53_4c_55_43
 export type MigrateMode = 'apply' | 'verify'
 
 /** The schema version of this package. */
-const schemaVersion: number = migrations.at(-1)?.version ?? 0
+export const schemaVersion: number = migrations.at(-1)?.version ?? 0
 
 interface VersionRow {
   readonly version: number
