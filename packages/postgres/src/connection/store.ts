@@ -6,13 +6,14 @@ import { inLockOrder } from '../rows/key-order.ts'
 import type { StoreTime } from '../rows/store-time.ts'
 import type { Row } from './client-shapes.ts'
 import type { Connection, Connections, RunOptions } from './connection.ts'
+import { DeadlineError } from './deadline.ts'
 import { isWithoutEffect, repeatableError, sqlStateOf } from './errors.ts'
 import type { Statement, StatementName, Statements } from './statements.ts'
 
 /** How often a statement or transaction that lost a race is attempted at most. */
 const attemptsMax = 10
 
-/** The statements that only read: one that was not answered is sent once more, and its outcome is never unknown. */
+/** The statements that only read: one whose connection broke is sent once more, and the outcome is never unknown. */
 const reading: ReadonlySet<StatementName> = new Set([
   'present',
   'counts',
@@ -134,18 +135,24 @@ export class Store {
   }
 }
 
-/** Reads, and once more if the connection breaks before the answer. */
+/**
+ * Reads, and once more if the connection breaks before the answer; not after a server that was silent until
+ * the deadline, which has used up the time of the call.
+ */
 async function read<T>(send: () => Promise<T>): Promise<T> {
-  try {
-    return await send()
-  } catch (error) {
-    if (!SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')) throw error
-  }
-  try {
-    return await send()
-  } catch (error) {
-    throw repeatableError(error, 'the store was not read')
-  }
+  const attempt = (): Promise<T> =>
+    send().catch((error: unknown) => {
+      throw repeatableError(error, 'the store was not read')
+    })
+  return await attempt().catch((error: unknown) => {
+    const broken = SluiceError.is(error) ? error.cause : undefined
+    if (!SluiceError.is(broken, 'ERR_UNKNOWN_OUTCOME') || isSilence(broken.cause)) throw error
+    return attempt()
+  })
+}
+
+function isSilence(cause: unknown): boolean {
+  return cause instanceof DeadlineError && !cause.isLost
 }
 
 /** Waits, in real time. */

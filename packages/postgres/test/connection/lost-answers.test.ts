@@ -2,9 +2,10 @@
 import type { Driver } from '@sluice/core'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { DeadlineError } from '../../src/connection/deadline.ts'
 import { postgresDriver } from '../../src/index.ts'
 import { type CuttingProxy, startProxy } from '../support/cutting-proxy.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { poolOf, startServer, type TestServer } from '../support/server.ts'
 
 let server: TestServer
 
@@ -62,6 +63,30 @@ test('a read that is not answered twice is retryable, and its outcome is not unk
   })
   expect(proxy.made).toBe(2)
   await answering()
+})
+
+test('a read that was silent until its deadline is retryable, and does not wait for another one', async () => {
+  const pool = poolOf(server.url, 1)
+  const driver = postgresDriver({ pool, schema: 'late', onWarning() {} })
+  await driver.open({})
+  onTestFinished(async () => {
+    await driver.close()
+    await pool.end()
+  })
+  let sent = 0
+  const fail = (client: pg.PoolClient): void => {
+    client.query = async () => {
+      sent += 1
+      throw new DeadlineError('a statement', 30_000)
+    }
+  }
+  const client = await pool.connect()
+  fail(client)
+  client.release()
+  pool.on('connect', fail)
+  const answering = async (): Promise<unknown> => await driver.counts('q', { cap: 1 })
+  await expect(answering()).rejects.toMatchObject({ code: 'ERR_STORE', retryable: true })
+  expect(sent).toBe(1)
 })
 
 test('a connection that the server ended because it was idle makes no call fail', async () => {
