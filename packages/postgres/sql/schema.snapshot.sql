@@ -1321,19 +1321,26 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION raise_tokens_3ffcefc5(in_least double precision)
+CREATE OR REPLACE FUNCTION raise_tokens_e83790a7(in_least double precision)
  RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
  SET lock_timeout TO '2s'
 AS $function$
 declare
-  least_token bigint;
+  last_token bigint; least_token bigint;
 begin
   perform pg_advisory_xact_lock(hashtextextended('token is being set', 0));
-  least_token := (present_4c1f74c0(null, in_least) * 1000)::bigint;
-  if least_token > pg_sequence_last_value('token') then
-    perform setval('token', least(least_token, 9007199254740991));
+  last_token := pg_sequence_last_value('token');
+  if last_token is null and has_sequence_privilege('token', 'usage') then
+    raise exception 'the sequences of the schema have no values, as after logical replication; run sluice migrate as its owner'
+      using errcode = 'object_not_in_prerequisite_state';
+  end if;
+  least_token := least((present_4c1f74c0(null, in_least) * 1000)::bigint, 9007199254740991);
+  if least_token - last_token > 10000 then
+    perform setval('token', least_token);
+  else
+    perform nextval('token') from generate_series(last_token + 1, least_token);
   end if;
 end
 $function$;

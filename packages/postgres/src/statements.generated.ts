@@ -1367,18 +1367,25 @@ end
 $body$;`,
   },
   {
-    name: 'raise_tokens_3ffcefc5',
-    sql: `create or replace function sluice.raise_tokens_3ffcefc5(in_least float8) returns void language plpgsql
+    name: 'raise_tokens_e83790a7',
+    sql: `create or replace function sluice.raise_tokens_e83790a7(in_least float8) returns void language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '2s'
 as $body$
 declare
-  least_token bigint;
+  last_token bigint; least_token bigint;
 begin
   perform pg_advisory_xact_lock(hashtextextended('sluice.token is being set', 0));
-  least_token := (sluice.present_4c1f74c0(null, in_least) * 1000)::bigint;
-  if least_token > pg_sequence_last_value('sluice.token') then
-    perform setval('sluice.token', least(least_token, 9007199254740991));
+  last_token := pg_sequence_last_value('sluice.token');
+  if last_token is null and has_sequence_privilege('sluice.token', 'usage') then
+    raise exception 'the sequences of the schema have no values, as after logical replication; run sluice migrate as its owner'
+      using errcode = 'object_not_in_prerequisite_state';
+  end if;
+  least_token := least((sluice.present_4c1f74c0(null, in_least) * 1000)::bigint, 9007199254740991);
+  if least_token - last_token > 10000 then
+    perform setval('sluice.token', least_token);
+  else
+    perform nextval('sluice.token') from generate_series(last_token + 1, least_token);
   end if;
 end
 $body$;`,
@@ -1691,7 +1698,7 @@ export const statementTexts = {
   present: "select sluice.present_4c1f74c0(null, null) as now, pg_catalog.pg_sequence_last_value('sluice.latest') / 1000.0::float8 as latest, sluice.ahead_ms_a3187b88() as ahead",
   queues: 'select q.name from sluice.queues_981c1290($1::float8, $2::float8) as q(name) order by q.name',
   raisePresent: 'select sluice.raise_present_479922ea($1::float8) as ahead',
-  raiseTokens: 'select sluice.raise_tokens_3ffcefc5($1::float8)',
+  raiseTokens: 'select sluice.raise_tokens_e83790a7($1::float8)',
   renew: 'select index, outcome, lease_until from sluice.renew_49796185($1::text, $2::text[], $3::bigint[], $4::float8, $5::float8, $6::float8)',
   tickOverListener: 'select kind, now, next_at, swept, key, token, recorded, sluice.ahead_ms_a3187b88() as ahead, exists (select from pg_catalog.pg_listening_channels() as c(name) where c.name = $19::text) as listens from sluice.tick_6f59487e( $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8, $10::float8, $11::text, $12::int[], $13::int[], $14::int, $15::int, $16::int, $17::int, $18::float8)',
   tick: 'select kind, now, next_at, swept, key, token, recorded, sluice.ahead_ms_a3187b88() as ahead from sluice.tick_6f59487e( $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8, $10::float8, $11::text, $12::int[], $13::int[], $14::int, $15::int, $16::int, $17::int, $18::float8)',

@@ -12,7 +12,7 @@ export interface Connection {
 }
 
 /** A statement that goes before others on each connection, once. */
-export interface FirstStatement {
+interface FirstStatement {
   readonly statement: Statement
   readonly values: readonly unknown[]
 }

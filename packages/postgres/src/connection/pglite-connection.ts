@@ -1,6 +1,6 @@
 import { SluiceError } from '@sluice/core'
 import type { PgliteLike, PgliteTransaction, Row } from './client-shapes.ts'
-import { type Connection, type Connections, settingsText } from './connection.ts'
+import { type Connection, type Connections, type RunOptions, settingsText } from './connection.ts'
 import { withDeadline } from './deadline.ts'
 import { storeError } from './errors.ts'
 import type { PoolUse } from './pool-connections.ts'
@@ -34,6 +34,8 @@ export class PgliteConnection implements Connection {
 export class SingleConnection implements Connections {
   readonly #client: PgliteLike
   readonly #use: PoolUse
+  /** Whether the statement was sent that goes first. */
+  #isBegun = false
 
   constructor(client: PgliteLike, use: PoolUse) {
     this.#client = client
@@ -41,8 +43,18 @@ export class SingleConnection implements Connections {
   }
 
   // There is no network in between, so no statement needs a shorter deadline than others.
-  async run(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]> {
-    return await this.connected((connection) => connection.query(statement, values))
+  async run(
+    statement: Statement,
+    values: readonly unknown[],
+    { first }: RunOptions = {},
+  ): Promise<readonly Row[]> {
+    return await this.connected(async (connection) => {
+      if (first !== undefined && !this.#isBegun) {
+        await connection.query(first.statement, first.values)
+        this.#isBegun = true
+      }
+      return await connection.query(statement, values)
+    })
   }
 
   async connected<T>(work: (connection: Connection) => Promise<T>): Promise<T> {

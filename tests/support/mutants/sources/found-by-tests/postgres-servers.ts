@@ -215,4 +215,60 @@ export const foundByTestsOfPostgresServers: readonly FoundByTest[] = [
       title: 'is said to hide what it hides',
     },
   },
+  {
+    name: 'on Postgres, raising tokens sets back what claims draw meanwhile',
+    edits: [
+      {
+        file: 'packages/postgres/src/statements.generated.ts',
+        find: 'if least_token - last_token > 10000 then',
+        replace: 'if least_token - last_token > 0 then',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/verbs/tokens-after-failover.test.ts',
+      title: 'claims that draw tokens while another connection raises them get each token once',
+    },
+  },
+  {
+    name: 'on Postgres, tokens start again on a copy without the values of sequences',
+    edits: [
+      {
+        file: 'packages/postgres/src/statements.generated.ts',
+        find: "if last_token is null and has_sequence_privilege('sluice.token', 'usage') then",
+        replace: 'if false then',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/verbs/tokens-after-failover.test.ts',
+      title: 'a copy without the values of sequences gives out no token before it is migrated',
+    },
+  },
+  {
+    name: 'on PGlite, a copy of the data gives out tokens again',
+    edits: [
+      {
+        file: 'packages/postgres/src/connection/pglite-connection.ts',
+        find: 'if (first !== undefined && !this.#isBegun) {',
+        replace: 'if (first !== undefined && this.#isBegun) {',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/verbs/tokens-after-failover.test.ts',
+      title: 'a PGlite that was set back gives out greater tokens to a driver that opens it',
+    },
+  },
+  {
+    name: 'on Postgres, a read waits for a silent server twice',
+    edits: [
+      {
+        file: 'packages/postgres/src/connection/store.ts',
+        find: 'return cause instanceof DeadlineError && !cause.isLost',
+        replace: 'return cause instanceof DeadlineError && cause.isLost',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/lost-answers.test.ts',
+      title: 'a read that was silent until its deadline is retryable',
+    },
+  },
 ]
