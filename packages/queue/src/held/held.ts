@@ -27,7 +27,7 @@ export interface Held<T> extends AsyncDisposable {
    * to, and let them refuse a smaller one than they have seen.
    */
   readonly token: number
-  /** How many runs have failed since the last forget, before this one. */
+  /** How many runs have failed since the last forget, before this one; crashes are counted, too. */
   readonly failures: number
   /** How many holders have vanished with the key since a run last ended, or the last forget. */
   readonly crashes: number

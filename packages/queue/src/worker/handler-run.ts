@@ -275,13 +275,18 @@ export class HandlerRun<T> implements UnacknowledgedRun, FinishReceiver {
   #failed(error: unknown): Promise<void> | undefined {
     this.#error = error
     const held = this.#held
-    const { onTerminal, maxFailures, onExhausted } = this.#options
+    const { onTerminal, onExhausted } = this.#options
     if (isTerminal(error)) this.#end(onTerminal)
-    else if (maxFailures === undefined || held.failures + 1 < maxFailures) {
-      this.#finish = held.retryFinish(error)
-    } else if (typeof onExhausted !== 'function') this.#end(onExhausted)
+    else if (!this.#isExhausted) this.#finish = held.retryFinish(error)
+    else if (typeof onExhausted !== 'function') this.#end(onExhausted)
     else return this.#askHowToEnd(onExhausted, error)
     return undefined
+  }
+
+  /** Whether this is the last failure allowed. Crashes, failures too, have a limit of their own. */
+  get #isExhausted(): boolean {
+    const { failures, crashes } = this.#held
+    return failures - crashes + 1 >= (this.#options.maxFailures ?? Infinity)
   }
 
   #end(as: 'done' | 'forget' | 'drop' | 'park'): void {
@@ -370,9 +375,9 @@ export class HandlerRun<T> implements UnacknowledgedRun, FinishReceiver {
 
   /** What becomes of the key after this failure. */
   #endOf(error: unknown): EndOfRun {
-    const { onTerminal, onExhausted, maxFailures = Infinity } = this.#options
+    const { onTerminal, onExhausted } = this.#options
     if (isTerminal(error)) return onTerminal === 'park' ? 'parked' : 'dropped'
-    if (this.#held.failures + 1 < maxFailures) return 'retried'
+    if (!this.#isExhausted) return 'retried'
     if (typeof onExhausted === 'function') return 'decided'
     return onExhausted === 'park' ? 'parked' : 'dropped'
   }

@@ -9,8 +9,9 @@ export interface HandlerContext {
   readonly key: string
   /** The fencing number; see `Held.token`. */
   readonly token: number
-  /** How many runs have failed since the last forget, before this one. */
+  /** How many runs have failed since the last forget, before this one; crashes are counted, too. */
   readonly failures: number
+  /** How many of these failures, directly before this run, were crashes. */
   readonly crashes: number
   readonly priority: number
   /** Aborts when the work is to be stopped: the lease is lost, the time is up, the worker stops. */
@@ -72,7 +73,10 @@ export interface WorkerOptions<T> {
    * or 1 s where there is none.
    */
   readonly blockedMs?: number | undefined
-  /** How many runs in a row may fail; the last of them ends with `onExhausted`. Default: no end. */
+  /**
+   * How many runs in a row may fail; the last of them ends with `onExhausted`. Crashes directly before a
+   * run are not counted. Default: no end.
+   */
   readonly maxFailures?: number | undefined
   /** How a key ends that has failed `maxFailures` times in a row. Default `park`. */
   readonly onExhausted?: OnExhausted<T> | undefined

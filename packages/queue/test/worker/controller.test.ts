@@ -90,6 +90,34 @@ describe.each(setups)('a controller, over $way', (setup) => {
     expect(row?.dueAt).toBe(scene.clock.now() + 5_000)
   })
 
+  test('3 Crashes: maxFailures counts no crash that came before', async () => {
+    const scene = new Scene(setup)
+    const { clock, driver } = scene
+    const queue = scene.limited()
+    await queue.add('k')
+    const asOther = { limit: 1, holder: 'gone', claimId: 'gone', leaseMs: 100 }
+    const { claims } = await driver.claim('q', asOther)
+    await clock.step(100)
+    await driver.expire('q', claims, { dedupe: 'client-go', maxCrashes: 5 })
+    await queue.inspect.runNow('k')
+    const fail = () => {
+      throw new Error('no')
+    }
+    const ends: unknown[] = []
+    const onExhausted = (_held: unknown, error: unknown) => {
+      ends.push(error)
+      return 'park' as const
+    }
+    const worker = createWorker({ queue, handler: fail, maxFailures: 2, onExhausted })
+    await clock.step(0)
+    expect(ends).toEqual([])
+    expect(await scene.row('k')).toMatchObject({ state: 'backoff', failures: 2, crashes: 0 })
+    await clock.step(1_000)
+    expect(ends).toHaveLength(1)
+    expect(await scene.row('k')).toMatchObject({ state: 'parked', failures: 3 })
+    await worker.stop()
+  })
+
   test('29 requeue comes back through the limiter, at its priority', async () => {
     const row = await runOnce(new Scene(setup), () => ({ requeue: true }))
     expect(row).toMatchObject({ state: 'backoff', failures: 3, priority: 7 })

@@ -298,4 +298,18 @@ export const foundByTestsOfWaits: readonly FoundByTest[] = [
       title: 'errors that are the causes of each other are told once',
     },
   },
+  {
+    name: 'crashes before a run count for maxFailures',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/handler-run.ts',
+        find: 'return failures - crashes + 1 >=',
+        replace: 'return failures + 1 >=',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/controller.test.ts',
+      title: '3 Crashes: maxFailures counts no crash that came before',
+    },
+  },
 ]
