@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Queue } from '../../src/index.ts'
 import { refusal } from '../support/refusal.ts'
-import { holding, Scene, seen, setups, take } from '../support/setups.ts'
+import { batchedSetups, holding, Scene, seen, setups, take } from '../support/setups.ts'
 
 describe.each(setups)('shutDownWithDrain over $way', (setup) => {
   test('an empty queue is drained at once', async () => {
@@ -276,5 +276,21 @@ describe.each(setups)('shutDownWithDrain over $way', (setup) => {
     await scene.clock.step(600_000)
     expect(scene.clock.waiters()).toBeLessThanOrEqual(before)
     expect((await take(queue)).key).toBe('a')
+  })
+})
+
+describe.each(batchedSetups)('shutDownWithDrain over $way, on a shared store', (setup) => {
+  test('3 Shutdown: ends within a second after another process has taken the last key', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    await queue.add('a')
+    const drained = seen(queue.shutDownWithDrain())
+    await scene.quiet()
+    const asOther = { limit: 1, holder: 'other', claimId: 'other', leaseMs: 30_000 }
+    expect((await scene.inner.claim('q', asOther)).claims).toHaveLength(1)
+    await scene.quiet()
+    expect(drained.state).toBe('waiting')
+    await scene.clock.step(1_000)
+    expect(drained.state).toBe('resolved')
   })
 })

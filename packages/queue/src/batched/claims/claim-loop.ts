@@ -15,6 +15,8 @@ import { untilAnswered } from './until-answered.ts'
 
 /** How long to wait when keys are due that a claim does not get, since other sessions lock them. */
 const lockedDelay = { first: 5, longest: 1_000 }
+/** How often a drain without waiters asks: no other process tells when it takes the last keys. */
+const drainPollMs = 1_000
 
 /**
  * Claims keys for the waiters, never more than are waited for or may be prefetched; one claim at a
@@ -370,13 +372,12 @@ export class ClaimLoop implements Claims, ClaimCaller {
     const { calls, waiters, lifecycle, phase } = this.#core
     const isEnded = this.isStopped || phase === 'closing' || phase === 'closed'
     const isWaitedFor = !isEnded && (waiters.size > 0 || lifecycle.isWatched)
-    const { size } = this.#prefetching
-    const isWanted = isWaitedFor || (!isEnded && (size > 0 || calls.quiet.mayEndWatch))
+    const isWanted =
+      isWaitedFor || (!isEnded && (this.#prefetching.size > 0 || calls.quiet.mayEndWatch))
     const holdOffMs = this.#holdOffUntil - calls.handle.clock.monotonicMs()
-    // Ready keys without a waiter, as in a drain, are no reason to poll.
-    const nextAt = waiters.size === 0 ? never : this.#nextDue.nextAt
-    const inMs = Math.max(nextAt - this.#nextDue.now(), holdOffMs)
-    return { isWanted, isWaitedFor, inMs }
+    const unaskedMs = lifecycle.isDraining ? drainPollMs : never
+    const inMs = waiters.size === 0 ? unaskedMs : this.#nextDue.nextAt - this.#nextDue.now()
+    return { isWanted, isWaitedFor, inMs: Math.max(inMs, holdOffMs) }
   }
 
   releasePrefetched(): Promise<void> {

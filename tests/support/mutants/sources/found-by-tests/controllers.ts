@@ -195,8 +195,8 @@ export const foundByTestsOfControllers: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/worker/handler-result.ts',
-        find: ' && requeue !== false ? undefined',
-        replace: ' ? undefined',
+        find: '(requeue ?? delayMs === undefined) === false',
+        replace: 'delayMs !== undefined && requeue !== false',
       },
     ],
     finder: {

@@ -312,4 +312,32 @@ export const foundByTestsOfWaits: readonly FoundByTest[] = [
       title: '3 Crashes: maxFailures counts no crash that came before',
     },
   },
+  {
+    name: 'a drain does not ask whether other processes have taken the last key',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/claims/claim-loop.ts',
+        find: 'lifecycle.isDraining ? drainPollMs : never',
+        replace: 'never',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/core/draining.test.ts',
+      title: '3 Shutdown: ends within a second after another process has taken the last key',
+    },
+  },
+  {
+    name: 'a requeue that is no boolean is taken for false',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/handler-result.ts',
+        find: '(requeue ?? delayMs === undefined) === false',
+        replace: 'requeue === false || delayMs !== undefined',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/worker.test.ts',
+      title: 'a result that means nothing counts as a failure',
+    },
+  },
 ]
