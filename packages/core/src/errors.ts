@@ -60,7 +60,8 @@ function isBranded(value: unknown): value is SluiceError {
  * The error that every part of Sluice rejects with, recognisable by `code`.
  *
  * Use {@link SluiceError.is} rather than `instanceof`: it holds across realms and across two copies
- * of the package in one program.
+ * of the package in one program. It does not hold for a copy made by `structuredClone` or
+ * `postMessage`, which keep no more of an error than its message, stack and cause.
  */
 export class SluiceError extends Error {
   readonly code: ErrorCode

@@ -15,8 +15,8 @@ export type RunEnd =
 
 /**
  * Reads the result of a handler, by the rules of controller-runtime: a delay above zero wins over
- * `requeue`, and one that is not above zero is as if it were absent; so is a `requeue` of false. Throws for a result that means
- * nothing, or that cannot be read. `own` is the priority that the key has.
+ * `requeue`, and one that is not above zero means the same as a `requeue` of false: the key is done. Throws
+ * for a result that means nothing, or that cannot be read. `own` is the priority that the key has.
  */
 export function readHandlerResult(result: unknown, own: number): RunEnd {
   try {
@@ -36,7 +36,8 @@ function endOf(result: Returned | null | undefined, own: number): RunEnd | undef
   if (delayMs !== undefined && !isDelay(delayMs)) return undefined
   if (delayMs !== undefined && delayMs > 0) return { as: 'requeue_after', priority, delayMs }
   if (requeue === true) return { as: 'requeue', priority }
-  return delayMs === undefined && requeue !== false ? undefined : { as: 'done' }
+  // A delay that is not above zero means the same as a requeue of false.
+  return (requeue ?? delayMs === undefined) === false ? { as: 'done' } : undefined
 }
 
 function isPriority(value: unknown): value is number {
@@ -50,7 +51,7 @@ function isDelay(value: unknown): value is number {
 function meaningless(cause: unknown): SluiceTypeError {
   return new SluiceTypeError(
     'handler(item)',
-    'must return nothing, { requeueAfterMs } or { requeue: true }, with a priority or without',
+    'must return nothing, { requeueAfterMs } or { requeue }, with or without priority',
     cause === undefined ? {} : { cause },
   )
 }

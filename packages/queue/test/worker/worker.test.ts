@@ -359,6 +359,7 @@ describe.each(leases)('a worker %s', (_name, leaseMs) => {
     { requeueAfterMs: Number.NaN, requeue: true },
     { requeueAfterMs: '5', requeue: true },
     { requeueAfterMs: Infinity },
+    { requeueAfterMs: 0, requeue: 'true' },
     { priority: 5 },
     {},
     'ok',
