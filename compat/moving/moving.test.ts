@@ -55,6 +55,15 @@ async function keysOn(driver: Driver): Promise<Map<string, KeyInfo>> {
   return new Map(keys.map((info) => [info.key, info]))
 }
 
+/** The ready keys of the queue, in the order in which workers get them. */
+async function claimedOn(driver: Driver): Promise<readonly string[]> {
+  const queue = createRateLimitingQueue<string>({ name: 'orders', driver })
+  const held = await queue.getMany(1_000)
+  await queue.doneMany(held)
+  await queue.close()
+  return held.map(({ key }) => key)
+}
+
 const near = (at: number | undefined): number => Math.round(((at ?? 0) - Date.now()) / 60_000)
 
 test('BullMQ', { timeout: 120_000 }, async () => {
@@ -65,6 +74,16 @@ test('BullMQ', { timeout: 120_000 }, async () => {
   )
   await old.add('sync', { id: 2_000 }, { delay: hour })
   await old.add('sync', { id: 2_001 }, { priority: 5 })
+  await old.add('sync', { id: 2_003 }, { priority: 2 })
+  await old.add('sync', { id: 2_004 }, { delay: hour / 6 })
+  // More jobs of schedulers than the program reads at a time are due before and after others.
+  const schedulers = Array.from({ length: 600 }, (_, at) => `scheduler-${at}`)
+  const startDate = Date.now() + hour / 2
+  await Promise.all(
+    schedulers.map((id) =>
+      old.upsertJobScheduler(id, { every: hour, startDate }, { name: 'sync', data: { id: -1 } }),
+    ),
+  )
   // One that fails waits for its retry, for an hour.
   await old.add(
     'sync',
@@ -88,18 +107,26 @@ test('BullMQ', { timeout: 120_000 }, async () => {
     (before['waiting'] ?? 0) +
     (before['paused'] ?? 0) +
     (before['prioritized'] ?? 0) +
-    (before['delayed'] ?? 0)
+    (before['delayed'] ?? 0) -
+    schedulers.length
 
   expect(await move('bullmq')).toContain(`${waiting} jobs moved`)
   const after = await old.getJobCounts('waiting', 'prioritized', 'delayed')
-  expect(Object.values(after)).toEqual([0, 0, 0])
+  expect(after).toEqual({ waiting: 0, prioritized: 0, delayed: schedulers.length })
   await old.close()
-  const keys = await keysOn(redisDriver({ url: servers.redis }))
+  const driver = redisDriver({ url: servers.redis })
+  const keys = await keysOn(driver)
   expect([keys.size, keys.get('order/2001')?.state, keys.get('order/2002')?.state]).toEqual([
-    603,
+    605,
     'ready',
     'ready',
   ])
+  const claimed = await claimedOn(driver)
+  expect(claimed.filter((key) => ['order/300', 'order/500'].includes(key))).toEqual([
+    'order/300',
+    'order/500',
+  ])
+  expect(claimed.slice(-2)).toEqual(['order/2003', 'order/2001'])
   expect([keys.get('order/2000')?.state, near(keys.get('order/2000')?.dueAt)]).toEqual([
     'delayed',
     60,
@@ -160,9 +187,11 @@ describe('on Postgres', { timeout: 120_000 }, () => {
     })
     for (let id = 0; id < 40; id += 1) await utils.addJob('order', { id: id % 20 })
     await utils.addJob('order', { id: 2_000 }, { runAt: new Date(Date.now() + hour) })
+    await utils.addJob('order', { id: 2_002 }, { priority: 5 })
+    await utils.addJob('order', { id: 2_003 }, { priority: -5_000 })
     await utils.addJob('mail', { id: 1 })
 
-    expect(await move('graphile-worker')).toContain('41 jobs moved')
+    expect(await move('graphile-worker')).toContain('43 jobs moved')
     const { rows } = await pool.query(
       'select task_identifier, key from graphile_worker.jobs order by 1',
     )
@@ -173,9 +202,10 @@ describe('on Postgres', { timeout: 120_000 }, () => {
     await utils.release()
     const keys = await keysOn(postgresDriver({ pool }))
     expect([keys.size, keys.get('order/3')?.state, keys.has('order/2001')]).toEqual([
-      21,
+      23,
       'ready',
       false,
     ])
+    expect([3, 2_002, 2_003].map((id) => keys.get(`order/${id}`)?.priority)).toEqual([0, -5, 1_000])
   })
 })
