@@ -53,4 +53,19 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     expect(listed).toMatch(/^api +1000000\/s +10 +10\.0 +now$/m)
     expect(listed).toMatch(/^exp +0\/s +1 +0\.0 +never$/m)
   })
+
+  test('a queue that no worker was seen of is shown with its own bucket', async () => {
+    const store = await fresh()
+    const limiter = tokenBucket({ perSecond: 0, burst: 3 })
+    const queue = createRateLimitingQueue<string>({
+      name: 'orders',
+      driver: await driverOf(store),
+      limiter,
+    })
+    onTestFinished(() => queue.close())
+    await queue.addRateLimited('order/42')
+
+    const { buckets } = await json<{ buckets: object[] }>(['describe', 'orders'], { store })
+    expect(buckets).toEqual([expect.objectContaining({ name: 'queue:orders', tokens: 2 })])
+  })
 })

@@ -39,8 +39,10 @@ export const describe: CommandSpec = {
     differing.delete(undefined)
     const limiters = [...differing.keys()]
     const plans = [...differing.values()].map((worker) => lastSeenPlan([worker]))
-    const names = plans.flatMap((plan) => (plan === undefined ? [] : bucketsOf(plan)))
-    const own = buckets.filter((bucket) => names.some(({ name }) => name === bucket.name))
+    const named = plans.flatMap((plan) => (plan === undefined ? [] : bucketsOf(plan)))
+    // Its own bucket needs no worker: producers take from it too.
+    const names = new Set([`queue:${queue}`, ...named.map(({ name }) => name)])
+    const own = buckets.filter(({ name }) => names.has(name))
     if (print.isDocument) {
       await print.document({
         ...{

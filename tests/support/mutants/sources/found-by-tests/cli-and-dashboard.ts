@@ -33,6 +33,20 @@ export const foundByTestsOfCliAndDashboard: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'sluice describe shows the own bucket of a queue only while workers are seen',
+    edits: [
+      {
+        file: 'packages/cli/src/commands/inspect/describe.ts',
+        find: 'new Set([`queue:${queue}`, ...named',
+        replace: 'new Set([...named',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/buckets.test.ts',
+      title: 'on SQLite > a queue that no worker was seen of is shown with its own bucket',
+    },
+  },
+  {
     name: 'doctor fails on a store that it cannot examine',
     edits: [
       {
