@@ -2,6 +2,11 @@
 import process from 'node:process'
 import { runCommandLine } from '../dist/cli.js'
 
+// A reader that stops reading, such as `head`, is not an error.
+process.stdout.on('error', (error) => {
+  if (error.code !== 'EPIPE') throw error
+})
+
 process.exitCode = await runCommandLine(process.argv.slice(2), {
   cwd: process.cwd(),
   isTerminal: process.stderr.isTTY === true,
