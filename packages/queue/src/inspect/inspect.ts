@@ -231,6 +231,9 @@ export interface Inspect {
   remove(key: string): Promise<OperateOutcome>
   /** The keys that a filter finds, to count them and to do something to all of them. */
   select(filter: KeyFilter): Selection
-  /** Removes every key, and says how many there were. Takes as long as that takes, whatever `timeoutMs` is. */
+  /**
+   * Removes every key, and says how many there were. A held key stays with its holder, and loses
+   * its next run and its counts. Takes as long as that takes, whatever `timeoutMs` is.
+   */
   purge(): Promise<number>
 }
