@@ -55,6 +55,7 @@ export class Link {
   #inFlight = 0
   #replies = 0
   #repliesBefore = 0
+  #isSuspect = false
 
   private constructor({ environment, timeoutMs }: LinkOptions) {
     this.#timeoutMs = timeoutMs
@@ -178,12 +179,19 @@ export class Link {
 
   #watch(): void {
     this.#repliesBefore = this.#replies
-    this.#timer.reset(this.#timeoutMs)
+    this.#isSuspect = false
+    this.#timer.reset(this.#timeoutMs / 2)
   }
 
   #checkProgress(): void {
     if (this.#replies > this.#repliesBefore) this.#watch()
-    else this.close(new Error(`the server was silent for ${this.#timeoutMs} ms`))
+    else if (this.#isSuspect) {
+      this.close(new Error(`the server was silent for ${this.#timeoutMs} ms`))
+    } else {
+      // Where the process itself was held up, timers fire before the replies that have come are read.
+      this.#isSuspect = true
+      this.#timer.reset(this.#timeoutMs / 2)
+    }
   }
 }
 

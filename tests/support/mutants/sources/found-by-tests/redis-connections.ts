@@ -228,4 +228,18 @@ export const foundByTestsOfRedisConnections: readonly FoundByTest[] = [
         'primaries that name each other for a slot cannot be reached, and no address is advised',
     },
   },
+  {
+    name: 'a process that was held up takes a server of Redis for silent',
+    edits: [
+      {
+        file: 'packages/redis/src/clients/link.ts',
+        find: 'else if (this.#isSuspect) {',
+        replace: 'else if (!this.#isSuspect) {',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/held-up.test.ts',
+      title: 'a process that was held up does not take the server for silent',
+    },
+  },
 ]
