@@ -45,7 +45,10 @@ export function withDeadline<T>(
     const startedAt = environment.clock.monotonicMs()
     let before = progress?.()
     let leftMs = ms
-    let partMs = Math.min(ms, suspicion?.afterMs ?? ms)
+    // Where the process itself was held up, timers fire before answers that have come are read: the last
+    // part is a timer of its own.
+    const firstMs = Math.min(Math.max(ms - againMs, ms / 2), suspicion?.afterMs ?? ms)
+    let partMs = firstMs
     const goOn = (longest = suspicion === undefined ? ms : againMs): void => {
       partMs = Math.min(leftMs, longest)
       timer.reset(partMs)
@@ -65,7 +68,7 @@ export function withDeadline<T>(
         before = now
         isLost = false
         leftMs = ms
-        goOn(suspicion?.afterMs ?? ms)
+        goOn(firstMs)
         return
       }
       leftMs -= partMs

@@ -271,4 +271,18 @@ export const foundByTestsOfPostgresServers: readonly FoundByTest[] = [
       title: 'a read that was silent until its deadline is retryable',
     },
   },
+  {
+    name: 'a process that was held up gives up an answer of Postgres that has come',
+    edits: [
+      {
+        file: 'packages/postgres/src/connection/deadline.ts',
+        find: 'Math.min(Math.max(ms - againMs, ms / 2), suspicion?.afterMs ?? ms)',
+        replace: 'Math.min(ms, suspicion?.afterMs ?? ms)',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/held-up.test.ts',
+      title: 'a process that was held up reads the answer that has come',
+    },
+  },
 ]

@@ -1,0 +1,18 @@
+import { systemEnvironment } from '@sluice/core/driver'
+import { expect, test } from 'vitest'
+import { withDeadline } from '../../src/connection/deadline.ts'
+
+const afterTimers = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+test.each([
+  ['a statement', undefined],
+  ['a suspicion as late as the deadline', { afterMs: 20, isLost: async () => false }],
+])('a process that was held up reads the answer that has come: %s', async (what, suspicion) => {
+  await afterTimers()
+  // Answers are read after the timers that are due have fired.
+  const answer = afterTimers().then(() => 'an answer')
+  const waiting = withDeadline(systemEnvironment, 20, what, answer, { suspicion })
+  const heldUntil = performance.now() + 40
+  while (performance.now() < heldUntil);
+  expect(await waiting).toBe('an answer')
+})
