@@ -239,6 +239,7 @@ describe('a quiet store is asked nothing for 24 hours', { timeout: 180_000 }, ()
     const [pool, other] = [0, 1].map(() => {
       // Connections without a statement are closed, by default after 10 s of real time.
       const each = new pg.Pool({ connectionString: url.href, idleTimeoutMillis: 50 })
+      each.on('error', () => {})
       onTestFinished(() => each.end())
       return each
     }) as [pg.Pool, pg.Pool]

@@ -1,6 +1,5 @@
 /** Answers that are lost on their way: what reads, and statements that were never begun, do then. */
 import type { Driver } from '@sluice/core'
-import pg from 'pg'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { DeadlineError } from '../../src/connection/deadline.ts'
 import { postgresDriver } from '../../src/index.ts'
@@ -90,7 +89,7 @@ test('a read that was silent until its deadline is retryable, and does not wait 
 })
 
 test('a connection that the server ended because it was idle makes no call fail', async () => {
-  const pool = new pg.Pool({ connectionString: server.url, max: 1 })
+  const pool = poolOf(server.url, 1)
   const driver = postgresDriver({ pool, schema: 'idle', onWarning() {} })
   await driver.open({})
   onTestFinished(async () => {

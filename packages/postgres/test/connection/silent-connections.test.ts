@@ -178,6 +178,7 @@ test('a new connection that is silent is given up for another one: nothing was s
   // No connection is kept, so that each call makes a new one.
   const pool = new pg.Pool({ connectionString: url.href, maxUses: 1 })
   let open = 0
+  pool.on('error', () => {})
   pool.on('connect', () => (open += 1))
   pool.on('remove', () => (open -= 1))
   const schema = `silent_${made}`

@@ -78,6 +78,7 @@ test('a listener that is killed comes back, and looks at what it may have missed
 test('a pool that was given its password apart listens too', async () => {
   const { hostname, port, username, password } = new URL(server.url)
   const apart = new pg.Pool({ host: hostname, port: Number(port), user: username, password })
+  apart.on('error', () => {})
   apart.on('connect', (client) => client.on('error', () => {}))
   const warnings: string[] = []
   const onWarning = (message: string): void => void warnings.push(message)

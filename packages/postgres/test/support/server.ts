@@ -43,7 +43,10 @@ export async function sql(url: string, ...texts: readonly string[]): Promise<pg.
   }
 }
 
-/** A pool that does not mind when the server goes away. */
+/**
+ * A pool that does not mind when the server goes away: it has ended before its connections have, and the
+ * server may stop in between.
+ */
 export function poolOf(url: string, max = 8): pg.Pool {
   const pool = new pg.Pool({ connectionString: url, max, allowExitOnIdle: true })
   pool.on('error', () => {})

@@ -3,7 +3,7 @@ import type { AskOptions } from '@sluice/core'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { postgresDriver } from '../../src/index.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { poolOf, startServer, type TestServer } from '../support/server.ts'
 
 const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
 const one = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
@@ -185,7 +185,7 @@ test('a key that changed after the snapshot of the transaction is not to be fini
 test('a client that reads columns in binary is refused', async () => {
   const refusal = { code: 'ERR_INVALID_INPUT', message: expect.stringContaining('binary: true') }
   const config = { connectionString: server.url, binary: true }
-  const pool = new pg.Pool(config)
+  const pool = new pg.Pool(config).on('error', () => {})
   await expect(postgresDriver({ pool }).open({})).rejects.toMatchObject(refusal)
   await pool.end()
   const binary = new pg.Client(config)
@@ -218,7 +218,7 @@ const plan = { kind: 'bucket', ...bucket } as const
 
 test('limited verbs in transactions on all clients of a pool do not wait for each other', async () => {
   for (const max of [1, 4]) {
-    const pool = new pg.Pool({ connectionString: server.url, max })
+    const pool = poolOf(server.url, max)
     const pooled = postgresDriver({ pool, schema: `transact_${made}`, onWarning() {} })
     await pooled.open({})
     const clients = await Promise.all(Array.from({ length: max }, () => pool.connect()))
