@@ -7,6 +7,9 @@ import { until } from './until.ts'
 
 const slotCount = 16_384
 
+/** After how many milliseconds Redis has given up a failover by command. */
+const failOverMs = 5_000
+
 /** One process of a cluster. */
 export interface ClusterNode {
   readonly process: RedisProcess
@@ -30,6 +33,8 @@ export interface RedisCluster {
   replicaOf(primary: ClusterNode): Promise<ClusterNode>
   /** Waits until every running node agrees that another node than `old` serves the key's slot. */
   promoted(key: string, old: ClusterNode): Promise<ClusterNode>
+  /** Makes a replica the primary by command, in order: nothing is lost. */
+  failOver(replica: ClusterNode): Promise<void>
   /** Waits until every slot is served, every running node agrees, and the replicas have followed. */
   healthy(): Promise<void>
   /**
@@ -221,6 +226,18 @@ class Cluster implements RedisCluster {
   async promoted(key: string, old: ClusterNode): Promise<ClusterNode> {
     await until('the promotion of a replica', async () => (await this.primaryOf(key)) !== old)
     return await this.primaryOf(key)
+  }
+
+  async failOver({ process }: ClusterNode): Promise<void> {
+    let askedAt = -Infinity
+    await until('a replica taking over by command', async () => {
+      if ((await process.info('role')) === 'master') return true
+      if (performance.now() < askedAt + failOverMs) return false
+      // Refused while the primary seems to be down, as it does for a moment after the machine stood still.
+      await process.command('CLUSTER', 'FAILOVER')
+      askedAt = performance.now()
+      return false
+    })
   }
 
   async healthy(): Promise<void> {

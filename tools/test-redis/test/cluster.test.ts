@@ -58,7 +58,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('a cluster', () => {
   test('a replica takes over on command, and the primary goes on as its replica', async () => {
     const old = await cluster.primaryOf('l')
     const replica = await cluster.replicaOf(old)
-    await replica.process.command('CLUSTER', 'FAILOVER')
+    await cluster.failOver(replica)
     assert.equal(await cluster.promoted('l', old), replica)
     await cluster.healthy()
   })
