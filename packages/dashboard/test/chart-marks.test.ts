@@ -1,7 +1,7 @@
 import { createQueue, createWorker, type HistoryStep, type WorkerRow } from 'sluice'
 import { afterEach, describe, expect, test } from 'vitest'
 import { chartMarks, sumOfMarks } from '../src/views/chart-marks.ts'
-import { chartOf } from '../src/views/chart-steps.ts'
+import { chartOf, sumOf } from '../src/views/chart-steps.ts'
 import type { Overview, QueueView } from '../src/wire.ts'
 import { Site } from './site.ts'
 
@@ -24,6 +24,25 @@ const from = now - 300_000
 function worker(startedAt: number, concurrency = 4): WorkerRow {
   return { holder: 'w', host: 'h', pid: 1, concurrency, settings: {}, startedAt, seenAt: now }
 }
+
+describe('the sum of charts', () => {
+  test('of queues that were read before and after a step began has the axis of the later ones', () => {
+    const stepMs = 10_000
+    const before = chartOf(
+      { now: now - 1, stepMs, steps: [step(690_000, {}), step(990_000, {})] },
+      [],
+    )
+    const after = chartOf({ now, stepMs, steps: [step(700_000, {}), step(now, {})] }, [])
+    for (const charts of [
+      [before, after],
+      [after, before],
+    ]) {
+      const sum = sumOf(charts, chartOf({ now, stepMs, steps: [] }, []))
+      expect(sum.from).toBe(700_000)
+      expect(sum.steps.map(({ at }) => at)).toEqual([700_000, 990_000, now])
+    }
+  })
+})
 
 describe('the marks of a chart', () => {
   test('tell what changed from one record to the next', () => {

@@ -27,11 +27,14 @@ export function chartOf(history: QueueHistory, workers: readonly WorkerRow[]): C
   return { stepMs, from, count, steps: steps.map(chartStep), marks }
 }
 
-/** The sum of several charts of the same axis. A step that no queue has is missing. */
+/** The sum of several charts of equal steps. A step that no queue has is missing. */
 export function sumOf(charts: readonly Chart[], empty: Chart): Chart {
+  // Queues are read one after another, and a step may begin in between.
+  const from = Math.max(empty.from, ...charts.map((chart) => chart.from))
   const sums = new Map<number, ChartStep>()
   for (const { steps } of charts) {
     for (const step of steps) {
+      if (step.at < from) continue
       const sum = sums.get(step.at)
       if (sum === undefined) sums.set(step.at, step)
       else {
@@ -47,8 +50,7 @@ export function sumOf(charts: readonly Chart[], empty: Chart): Chart {
       }
     }
   }
-  const from = charts.find(({ steps }) => steps.length > 0)?.from ?? empty.from
-  const marks = sumOfMarks(charts.flatMap((chart) => chart.marks))
+  const marks = sumOfMarks(charts.flatMap((chart) => chart.marks).filter(({ at }) => at >= from))
   return { ...empty, from, steps: [...sums.values()].sort((a, b) => a.at - b.at), marks }
 }
 

@@ -363,4 +363,18 @@ export const foundByTestsOfCliAndDashboard: readonly FoundByTest[] = [
         'is that of the workers which take keys, as explain has it, after a newer one has stopped',
     },
   },
+  {
+    name: 'a sum of charts begins where the first of them does',
+    edits: [
+      {
+        file: 'packages/dashboard/src/views/chart-steps.ts',
+        find: 'Math.max(empty.from, ...charts.map((chart) => chart.from))',
+        replace: 'charts[0]?.from ?? empty.from',
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/chart-marks.test.ts',
+      title: 'has the axis of the later ones',
+    },
+  },
 ]
