@@ -71,18 +71,21 @@ export class Stores {
 
   /**
    * A worker that holds the first key it gets until it is stopped, and has told the store so. Workers
-   * tell what they do when one of their process starts or stops, and else every ten seconds only.
+   * tell what they do when one of their process starts or stops, and else every ten seconds only. It runs
+   * the key `again` every second meanwhile: of runs that are more than a minute old, no durations are shown.
    */
-  async busyWorker(driver: Driver, name: string): Promise<void> {
+  async busyWorker(driver: Driver, name: string, again?: string): Promise<void> {
     const queue = this.queue(driver, name)
     const { promise: isBusy, resolve: busy } = Promise.withResolvers<void>()
     const start = (concurrency: number) =>
       createWorker<unknown>({
         queue,
         concurrency,
-        handler: async (_, { signal }) => {
+        handler: async (item, { signal }) => {
+          if (item === again) return { requeueAfterMs: 1_000 }
           busy()
           await new Promise((resolve) => signal.addEventListener('abort', resolve))
+          return undefined
         },
         onError: () => undefined,
       })
