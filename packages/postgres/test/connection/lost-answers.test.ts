@@ -1,5 +1,6 @@
 /** Answers that are lost on their way: what reads, and statements that were never begun, do then. */
 import type { Driver } from '@sluice/core'
+import type pg from 'pg'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { DeadlineError } from '../../src/connection/deadline.ts'
 import { postgresDriver } from '../../src/index.ts'
