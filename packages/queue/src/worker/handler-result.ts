@@ -19,13 +19,18 @@ export type RunEnd =
  * for a result that means nothing, or that cannot be read. `own` is the priority that the key has.
  */
 export function readHandlerResult(result: unknown, own: number): RunEnd {
+  let details = {}
   try {
     const end = endOf(result as Returned | null | undefined, own)
     if (end !== undefined) return end
   } catch (cause) {
-    throw meaningless(cause)
+    details = { cause }
   }
-  throw meaningless(undefined)
+  throw new SluiceTypeError(
+    'handler(item)',
+    'must return nothing, { requeueAfterMs } or { requeue }, with or without priority',
+    details,
+  )
 }
 
 function endOf(result: Returned | null | undefined, own: number): RunEnd | undefined {
@@ -46,12 +51,4 @@ function isPriority(value: unknown): value is number {
 
 function isDelay(value: unknown): value is number {
   return typeof value === 'number' && value <= delayMsMax
-}
-
-function meaningless(cause: unknown): SluiceTypeError {
-  return new SluiceTypeError(
-    'handler(item)',
-    'must return nothing, { requeueAfterMs } or { requeue }, with or without priority',
-    cause === undefined ? {} : { cause },
-  )
 }
