@@ -1078,7 +1078,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION list_dc668bc6(in_queue text, in_keys text[], in_state integer, in_prefix text, in_after text, in_limit integer, in_look integer, in_now double precision, in_least double precision)
+CREATE OR REPLACE FUNCTION list_82644545(in_queue text, in_keys text[], in_state integer, in_prefix text, in_after text, in_limit integer, in_look integer, in_now double precision, in_least double precision)
  RETURNS TABLE(now double precision, next text, word integer, state keys)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1122,12 +1122,8 @@ begin
     fetch cur into one;
     exit when not found;
     exit when in_keys is null and not starts_with(one.key, in_prefix);
-    if in_keys is null and (matched >= in_limit or looked >= in_look) then
-      has_more := true;
-      exit;
-    end if;
-    looked := looked + 1;
-    last := one.key;
+    has_more := in_keys is null and looked >= in_look;
+    exit when has_more;
     is_state := case
       when one.token is not null then case when one.due_at <= t then 4 else 3 end
       when one.parked then 5
@@ -1136,9 +1132,13 @@ begin
       when one.why = 2 then 2
       else 1 end;
     if in_state is null or is_state = in_state then
+      has_more := in_keys is null and matched >= in_limit;
+      exit when has_more;
       matched := matched + 1;
       return query select null::float8, null::text, is_state, one;
     end if;
+    looked := looked + 1;
+    last := one.key;
   end loop;
   close cur;
   return query select t, case when has_more then last end, null::int, null::keys;

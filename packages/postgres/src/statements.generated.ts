@@ -1125,8 +1125,8 @@ end
 $body$;`,
   },
   {
-    name: 'list_dc668bc6',
-    sql: `create or replace function sluice.list_dc668bc6(
+    name: 'list_82644545',
+    sql: `create or replace function sluice.list_82644545(
   in_queue text, in_keys text[], in_state int, in_prefix text, in_after text, in_limit int,
   in_look int, in_now float8, in_least float8
 ) returns table (now float8, next text, word int, state sluice.keys) language plpgsql
@@ -1171,12 +1171,8 @@ begin
     fetch cur into one;
     exit when not found;
     exit when in_keys is null and not starts_with(one.key, in_prefix);
-    if in_keys is null and (matched >= in_limit or looked >= in_look) then
-      has_more := true;
-      exit;
-    end if;
-    looked := looked + 1;
-    last := one.key;
+    has_more := in_keys is null and looked >= in_look;
+    exit when has_more;
     is_state := case
       when one.token is not null then case when one.due_at <= t then 4 else 3 end
       when one.parked then 5
@@ -1185,9 +1181,13 @@ begin
       when one.why = 2 then 2
       else 1 end;
     if in_state is null or is_state = in_state then
+      has_more := in_keys is null and matched >= in_limit;
+      exit when has_more;
       matched := matched + 1;
       return query select null::float8, null::text, is_state, one;
     end if;
+    looked := looked + 1;
+    last := one.key;
   end loop;
   close cur;
   return query select t, case when has_more then last end, null::int, null::sluice.keys;
@@ -1689,7 +1689,7 @@ export const statementTexts = {
   findLockedKeys: 'select b.key from sluice.find_locked_keys_ea2a606a($1::text, $2::text[], $3::boolean) as b(key)',
   finishDone: 'select index, outcome, due_at, failures from sluice.finish_done_66b27e2f( $1::text, $2::text[], $3::bigint[], $4::boolean[], $5::int[], $6::float8, $7::float8)',
   history: 'select p.now, h.at, h.started, h.done, h.failed, h.added, h.merged, h.expired, h.ready, h.delayed, h.held, h.parked, h.oldest_ms, h.capped, h.paused, h.codes from (select sluice.present_4c1f74c0($4::float8, $5::float8) as now) p left join sluice.history h on h.queue_id = sluice.queue_number_6461402f($1::text) and h.step_ms = $2::int and h.at > floor(p.now / $2::int) * $2::int - $2::float8 * $3::int order by h.at',
-  list: 'select l.now, l.next, l.word, sluice.ahead_ms_a3187b88() as ahead, (l.state).due_at, (l.state).why, (l.state).later_at, (l.state).later_why, (l.state).ready_at, (l.state).seq, (l.state).priority, (l.state).asked_at, (l.state).failures, (l.state).crashes, (l.state).failed_at, (l.state).parked, (l.state).token, (l.state).lease_until, (l.state).claimed_due_at, (l.state).claimed_why, (l.state).claimed_later_at, (l.state).claimed_ready_at, (l.state).claimed_seq, (l.state).claimed_priority, (l.state).claimed_asked_at, (l.state).key, (l.state).item, (l.state).holder, (l.state).last_error, (l.state).trace, (l.state).claimed_trace from sluice.list_dc668bc6( $1::text, $2::text[], $3::int, $4::text, $5::text, $6::int, $7::int, $8::float8, $9::float8) l',
+  list: 'select l.now, l.next, l.word, sluice.ahead_ms_a3187b88() as ahead, (l.state).due_at, (l.state).why, (l.state).later_at, (l.state).later_why, (l.state).ready_at, (l.state).seq, (l.state).priority, (l.state).asked_at, (l.state).failures, (l.state).crashes, (l.state).failed_at, (l.state).parked, (l.state).token, (l.state).lease_until, (l.state).claimed_due_at, (l.state).claimed_why, (l.state).claimed_later_at, (l.state).claimed_ready_at, (l.state).claimed_seq, (l.state).claimed_priority, (l.state).claimed_asked_at, (l.state).key, (l.state).item, (l.state).holder, (l.state).last_error, (l.state).trace, (l.state).claimed_trace from sluice.list_82644545( $1::text, $2::text[], $3::int, $4::text, $5::text, $6::int, $7::int, $8::float8, $9::float8) l',
   lockBuckets: 'select name, tokens, at, now from sluice.lock_buckets_555c29d9($1::text[], $2::float8, $3::float8)',
   lockKeys: 'select l.now, l.base, (l.state).due_at, (l.state).why, (l.state).later_at, (l.state).later_why, (l.state).ready_at, (l.state).seq, (l.state).priority, (l.state).asked_at, (l.state).failures, (l.state).crashes, (l.state).failed_at, (l.state).parked, (l.state).token, (l.state).lease_until, (l.state).claimed_due_at, (l.state).claimed_why, (l.state).claimed_later_at, (l.state).claimed_ready_at, (l.state).claimed_seq, (l.state).claimed_priority, (l.state).claimed_asked_at, (l.state).key, (l.state).item, (l.state).holder, (l.state).last_error, (l.state).trace, (l.state).claimed_trace from sluice.lock_keys_000141d1($1::text, $2::text[], $3::boolean, $4::float8, $5::float8) l',
   notify: 'select true as sent from pg_catalog.pg_notify($1::text, $2::text)',

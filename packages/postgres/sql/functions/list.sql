@@ -40,12 +40,8 @@ begin
     fetch cur into one;
     exit when not found;
     exit when in_keys is null and not starts_with(one.key, in_prefix);
-    if in_keys is null and (matched >= in_limit or looked >= in_look) then
-      has_more := true;
-      exit;
-    end if;
-    looked := looked + 1;
-    last := one.key;
+    has_more := in_keys is null and looked >= in_look;
+    exit when has_more;
     is_state := case
       when one.token is not null then case when one.due_at <= t then 4 else 3 end
       when one.parked then 5
@@ -54,9 +50,14 @@ begin
       when one.why = 2 then 2
       else 1 end;
     if in_state is null or is_state = in_state then
+      -- The page is full. Only now there is known to be another one, which is not empty.
+      has_more := in_keys is null and matched >= in_limit;
+      exit when has_more;
       matched := matched + 1;
       return query select null::float8, null::text, is_state, one;
     end if;
+    looked := looked + 1;
+    last := one.key;
   end loop;
   close cur;
   return query select t, case when has_more then last end, null::int, null::sluice.keys;

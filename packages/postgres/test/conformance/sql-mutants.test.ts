@@ -128,6 +128,12 @@ const breaks: readonly (Break & { readonly caughtBy: string })[] = [
     caughtBy: 'tick.sweeps.only-stale',
   },
   {
+    name: 'keys of other states come on another page',
+    from: '    has_more := in_keys is null and looked >= in_look;',
+    to: '    has_more := in_keys is null and (matched >= in_limit or looked >= in_look);',
+    caughtBy: 'list.pages.last-of-state',
+  },
+  {
     name: 'a queue is listed while it had a worker',
     from: ' where w.seen_at >= t - 86400000;',
     to: ';',

@@ -69,6 +69,29 @@ export const pagingCases: readonly Case[] = [
     },
   },
   {
+    id: 'list.pages.last-of-state',
+    title: 'the last page of a state has no cursor, even if keys of other states come after it',
+    async run(s) {
+      await s.addAfter('a', 1_000)
+      await s.addAfter('b', 1_000)
+      await s.addAll(['aa', 'c', 'd'])
+      const page = await s.list({ limit: 2, state: 'delayed' })
+      assert.deepEqual(
+        page.rows.map(({ key }) => key),
+        ['a', 'b'],
+      )
+      assert.equal(page.cursor, undefined)
+      const first = await s.list({ limit: 2, state: 'ready' })
+      assert.notEqual(first.cursor, undefined)
+      const last = await s.list({ limit: 1, state: 'ready', cursor: first.cursor })
+      assert.deepEqual(
+        last.rows.map(({ key }) => key),
+        ['d'],
+      )
+      assert.equal(last.cursor, undefined)
+    },
+  },
+  {
     id: 'list.prefix.last-character',
     title: 'a prefix may end in a character that has no next one, and keys may go on with any',
     async run(s) {

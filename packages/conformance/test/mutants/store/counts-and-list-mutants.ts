@@ -199,6 +199,18 @@ export const countsAndListMutants: readonly Mutant[] = [
     },
   ),
   listMutant(
+    'list-cursor-before-other-states',
+    'a full page of a state has a cursor if keys of other states come after it',
+    (driver, queue, request) => {
+      const { state: _, ...rest } = request
+      const reply = driver.list(queue, request)
+      const last = reply.rows.at(-1)
+      if (last === undefined || reply.rows.length < request.limit) return reply
+      const after = driver.list(queue, { ...rest, cursor: last.key }).rows
+      return after.length > 0 ? { ...reply, cursor: last.key } : reply
+    },
+  ),
+  listMutant(
     'list-shows-claimed',
     'a held key shows the run that its holder has claimed',
     (driver, queue, request) => {
