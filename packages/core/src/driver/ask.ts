@@ -7,20 +7,20 @@ import type { AddOutcome, Dedupe } from './outcomes.ts'
 export interface Ask {
   readonly key: string
   /**
-   * The item as JSON text, which the claim returns. `undefined`: the key alone gives the item, and
-   * nothing is stored. It replaces the stored item of the key.
+   * The item as JSON text, which is never empty, and which the claim returns. `undefined`: the key
+   * alone gives the item, and nothing is stored. It replaces the stored item of the key.
    */
   readonly item: string | undefined
   /** Higher first. If a run is pending, the higher of both priorities counts. */
   readonly priority: number
   /**
-   * Milliseconds from the store's now until the run is due. Zero and less mean now. Ignored with
-   * `plan`.
+   * Milliseconds from the store's now until the run is due; finite. Zero and less mean now. Ignored
+   * with `plan`.
    */
   readonly delayMs: number
   /**
    * Set: a key that is only delayed is moved later instead of earlier, but never past this many
-   * milliseconds after its first add (debounce).
+   * milliseconds after its first add (debounce). Finite, and not below 0.
    */
   readonly maxWaitMs?: number | undefined
   /** Counts a failure, with every outcome. */

@@ -6,6 +6,7 @@ import type { Dedupe, FinishOutcome, RenewOutcome } from './outcomes.ts'
 /** A key together with the token under which it is held. */
 export interface Lease {
   readonly key: string
+  /** A token that a claim has returned: a whole number above 0. */
   readonly token: number
 }
 
@@ -17,7 +18,7 @@ export interface ClaimRequest {
   readonly holder: string
   /** A unique name for this request, under which `adopt` finds its claims again. */
   readonly claimId: string
-  /** How long the lease lasts; `Infinity` = it does not expire. */
+  /** How long the lease lasts; above 0. `Infinity` = it does not expire. */
   readonly leaseMs: number
   /** Set: only keys due at or before this instant of the store. */
   readonly dueBy?: EpochMs | undefined
@@ -107,6 +108,7 @@ export interface FinishReply {
 /** The reply to the renewal of one lease. */
 export interface RenewReply {
   readonly outcome: RenewOutcome
+  /** When the lease expires now. Meaningless when lost. */
   readonly leaseUntil: EpochMs
 }
 

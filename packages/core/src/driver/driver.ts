@@ -286,7 +286,7 @@ export interface Driver {
    */
   tick(queue: string, request: TickRequest): Awaitable<TickReply>
 
-  /** Counts keys by state, reading no more than about `cap` keys of each. */
+  /** Counts keys by state, reading no more than about `cap` keys of each; `cap` is finite, and at least 1. */
   counts(queue: string, options: { readonly cap: number }): Awaitable<Counts>
 
   /** Lists keys. A page costs no more for a million keys than for a thousand. */

@@ -28,7 +28,7 @@ export interface ListRequest {
   readonly state?: KeyStateWord | undefined
   /** Only keys that start with this text. */
   readonly prefix?: string | undefined
-  /** The cursor of the previous page. */
+  /** The cursor of the previous page, of a list with the same `state` and `prefix`. */
   readonly cursor?: string | undefined
   /** The most keys on the page; at least 1. */
   readonly limit: number
