@@ -154,6 +154,11 @@ export class Cluster implements Topology {
     }
     this.#dropOthers()
     if (before.length === 0) return
+    await this.#reportChanges(before)
+    for (const server of this.#servers.values()) server.subscriptions.restore()
+  }
+
+  async #reportChanges(before: readonly Owned[]): Promise<void> {
     const had = (range: Owned): boolean =>
       before.some(
         ({ from, to, server }) => server === range.server && from <= range.from && range.to <= to,

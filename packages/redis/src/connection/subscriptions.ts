@@ -1,6 +1,6 @@
 import type { Ticker } from '@sluice/core'
 import type { Link, LinkOptions } from '../clients/link.ts'
-import type { Subscription } from './connections.ts'
+import { ReplyError, type Subscription } from './connections.ts'
 import { OpenLink, type Resolve } from './open-link.ts'
 
 /** How often a connection that only receives messages is asked for a sign of life, in milliseconds. */
@@ -28,6 +28,8 @@ export class Subscriptions {
   /** Subscriptions that the server has been asked to end. */
   readonly #ending = new Map<string, Promise<void>>()
   #own: OpenLink | undefined
+  /** The server has ended subscriptions, and does not say of which channels. */
+  #hasLost = false
   #ticker: Ticker | undefined
 
   constructor(main: OpenLink, options: LinkOptions, resolve: Resolve, isSharded: boolean) {
@@ -35,7 +37,7 @@ export class Subscriptions {
     this.#options = options
     this.#resolve = resolve
     this.#isSharded = isSharded
-    main.onUnsubscribed = () => this.onMoved()
+    main.onUnsubscribed = () => this.#lost()
   }
 
   /** Resolves when the messages of the channel arrive. */
@@ -80,6 +82,15 @@ export class Subscriptions {
     else if (this.#channels.size > 0) this.#carrier().catch(() => {})
   }
 
+  /** The channels that are still here are subscribed again: their slot may have come back meanwhile. */
+  restore(): void {
+    if (!this.#hasLost) return
+    this.#hasLost = false
+    const link = this.#own?.current ?? this.#main.current
+    // Without a connection, the next one subscribes.
+    if (link !== undefined) this.#subscribeAll(link)
+  }
+
   close(): void {
     this.#ticker?.stop()
     this.#own?.close()
@@ -107,7 +118,7 @@ export class Subscriptions {
     if (this.#own === undefined) {
       const own = new OpenLink(this.#options, this.#resolve)
       own.onOpen = (link) => this.#subscribeAll(link)
-      own.onUnsubscribed = () => this.onMoved()
+      own.onUnsubscribed = () => this.#lost()
       this.#own = own
       this.#ticker = this.#options.environment.clock.startTicker(pingMs, () => {
         if (this.#channels.size > 0) own.current?.send(['PING']).catch(() => {})
@@ -123,8 +134,17 @@ export class Subscriptions {
         for (const { onGap } of all) onGap()
       }
       // If it fails, the connection has ended, and the next one subscribes; or the slot has moved.
-      this.#subscribe(link, channel).then(report, () => this.onMoved())
+      this.#subscribe(link, channel).then(report, (error: unknown) => {
+        this.#hasLost = true
+        // Any other refusal would be repeated at once, again and again.
+        if (error instanceof ReplyError && error.code === 'MOVED') this.onMoved()
+      })
     }
+  }
+
+  #lost(): void {
+    this.#hasLost = true
+    this.onMoved()
   }
 
   async #subscribe(link: Link, channel: string): Promise<void> {

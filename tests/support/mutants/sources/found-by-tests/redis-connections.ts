@@ -17,6 +17,20 @@ export const foundByTestsOfRedisConnections: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'a subscription that a server of Redis has ended stays ended if the slot comes back',
+    edits: [
+      {
+        file: 'packages/redis/src/connection/subscriptions.ts',
+        find: 'if (!this.#hasLost) return',
+        replace: 'if (this.#hasLost) return',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/slot-and-back.test.ts',
+      title: 'keeps its subscription',
+    },
+  },
+  {
     name: 'no queue of Redis can be new while the slot of the registry moves',
     edits: [
       {
