@@ -7,6 +7,7 @@ import { chdir, cwd } from 'node:process'
 import { Worker } from 'node:worker_threads'
 import { SluiceError, systemClock } from '@sluice/core'
 import { examineStore, sqliteDriver } from '@sluice/sqlite'
+import Database from 'better-sqlite3'
 import { onTestFinished, test } from 'vitest'
 import { FileSource } from '../src/connection/database-source.ts'
 import { sqliteEnvironment } from '../src/connection/environment.ts'
@@ -19,6 +20,19 @@ import { ask, askOptions, claimRequest, storeOn } from './store.ts'
 function openFiles(): number {
   return existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0
 }
+
+test('an option that is undefined is absent, also one of the other way to name a store', async () => {
+  const file = scratchFile()
+  const byFile = sqliteDriver({ file, database: undefined, exclusive: undefined })
+  await byFile.open({})
+  await byFile.close()
+  assert.ok(existsSync(file))
+  const database = new Database(file)
+  const byDatabase = sqliteDriver({ database, file: undefined, library: undefined })
+  await byDatabase.open({})
+  await byDatabase.close()
+  database.close()
+})
 
 test('opening and closing leaves nothing behind', async () => {
   const file = scratchFile()

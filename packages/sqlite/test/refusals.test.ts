@@ -351,15 +351,6 @@ describe('options', () => {
   }
 })
 
-test('an option that is undefined is absent, also one of the other way to name a store', async () => {
-  const file = scratchFile()
-  await (await opened({ file, database: undefined, exclusive: undefined })).close()
-  assert.ok(existsSync(file))
-  const database = new Database(file)
-  await (await opened({ database, file: undefined, library: undefined })).close()
-  database.close()
-})
-
 test('a connection that is closed is refused as an argument', async () => {
   for (const Class of [Database, DatabaseSync as unknown as typeof Database]) {
     const database = new Class(scratchFile())

@@ -31,6 +31,20 @@ async function proxied(): Promise<{ readonly driver: Driver; readonly proxy: Cut
   return { driver, proxy }
 }
 
+/** An open driver with one connection at most, from a pool that a test may change. */
+async function pooled(
+  schema: string,
+): Promise<{ readonly driver: Driver; readonly pool: pg.Pool }> {
+  const pool = poolOf(server.url, 1)
+  const driver = postgresDriver({ pool, schema, onWarning() {} })
+  await driver.open({})
+  onTestFinished(async () => {
+    await driver.close()
+    await pool.end()
+  })
+  return { driver, pool }
+}
+
 const reads: Readonly<Record<string, (driver: Driver) => unknown>> = {
   counts: (driver) => driver.counts('q', { cap: 1 }),
   list: (driver) => driver.list('q', { limit: 1 }),
@@ -66,13 +80,7 @@ test('a read that is not answered twice is retryable, and its outcome is not unk
 })
 
 test('a read that was silent until its deadline is retryable, and does not wait for another one', async () => {
-  const pool = poolOf(server.url, 1)
-  const driver = postgresDriver({ pool, schema: 'late', onWarning() {} })
-  await driver.open({})
-  onTestFinished(async () => {
-    await driver.close()
-    await pool.end()
-  })
+  const { driver, pool } = await pooled('late')
   let sent = 0
   const fail = (client: pg.PoolClient): void => {
     client.query = async () => {
@@ -90,13 +98,7 @@ test('a read that was silent until its deadline is retryable, and does not wait 
 })
 
 test('a connection that the server ended because it was idle makes no call fail', async () => {
-  const pool = poolOf(server.url, 1)
-  const driver = postgresDriver({ pool, schema: 'idle', onWarning() {} })
-  await driver.open({})
-  onTestFinished(async () => {
-    await driver.close()
-    await pool.end()
-  })
+  const { driver, pool } = await pooled('idle')
   let ended = 0
   /** The answer of a server to what is sent next on the only connection. */
   const endNext = async (): Promise<void> => {

@@ -133,28 +133,24 @@ describe.each(setups)('shutDownWithDrain over $way', (setup) => {
       '3 Shutdown: ends when another queue object parks the last key',
       async (other) => void (await other.inspect.park('a')),
     ],
-  ] satisfies [string, (other: Queue<string>) => Promise<void>][])('%s', async (_, end) => {
-    const scene = new Scene(setup)
-    const queue = scene.queue()
-    const other = scene.queue()
-    await queue.add('a')
-    const drained = seen(queue.shutDownWithDrain())
-    await scene.quiet()
-    await end(other)
-    await scene.quiet()
-    expect(drained.state).toBe('resolved')
-  })
-
-  test('3 Shutdown: ends when its last key is cancelled', async () => {
-    const scene = new Scene(setup)
-    const queue = scene.queue()
-    await queue.add('a')
-    const drained = seen(queue.shutDownWithDrain())
-    await scene.quiet()
-    await queue.cancel('a')
-    await scene.quiet()
-    expect(drained.state).toBe('resolved')
-  })
+    [
+      '3 Shutdown: ends when its last key is cancelled',
+      async (_, queue) => void (await queue.cancel('a')),
+    ],
+  ] satisfies [string, (other: Queue<string>, queue: Queue<string>) => Promise<void>][])(
+    '%s',
+    async (_, end) => {
+      const scene = new Scene(setup)
+      const queue = scene.queue()
+      const other = scene.queue()
+      await queue.add('a')
+      const drained = seen(queue.shutDownWithDrain())
+      await scene.quiet()
+      await end(other, queue)
+      await scene.quiet()
+      expect(drained.state).toBe('resolved')
+    },
+  )
 
   test('3 Shutdown: nor for keys that others hold', async () => {
     const scene = new Scene(setup)

@@ -12,7 +12,7 @@ export const foundByTestsOfSqlite: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/sqlite/test/refusals.test.ts',
+      file: 'packages/sqlite/test/open-and-close.test.ts',
       title: 'an option that is undefined is absent',
     },
   },
