@@ -391,7 +391,7 @@ AS $function$
 select a.key, a.outcome from add_checked_befa349d($1, $2, $3, $4, $5, $6) a
 $function$;
 
-CREATE OR REPLACE FUNCTION add_record_656ee20d(in_queue text, in_record text, in_steps integer[], in_kept integer[], in_cap integer, in_codes integer, in_runs integer, in_runs_of_code integer, in_runs_ms double precision, in_now double precision)
+CREATE OR REPLACE FUNCTION add_record_745b6e4a(in_queue text, in_record text, in_steps integer[], in_kept integer[], in_cap integer, in_codes integer, in_runs integer, in_runs_of_code integer, in_runs_ms double precision, in_now double precision)
  RETURNS boolean
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -452,8 +452,11 @@ begin
   if work -> 'failedRuns' = '[]' then
     return true;
   end if;
-  insert into failed_runs (queue_id, at, key, code, holder, failures, last_error)
-  select this_queue, (r ->> 'at')::float8, r ->> 'key', r ->> 'code', r ->> 'holder',
+  insert into failed_runs (queue_id, id, at, key, code, holder, failures, last_error)
+  overriding system value
+  select this_queue, greatest(nextval('failed_runs_id_seq'), e.nth +
+      coalesce((select max(x.id) from failed_runs x where x.queue_id = this_queue), 0)),
+    (r ->> 'at')::float8, r ->> 'key', r ->> 'code', r ->> 'holder',
     (r ->> 'failures')::int, r ->> 'lastError'
   from jsonb_array_elements(work -> 'failedRuns') with ordinality as e(r, nth) order by e.nth;
   delete from failed_runs f using (
@@ -1385,7 +1388,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION tick_6f59487e(in_queue text, in_holder text, in_host text, in_pid integer, in_concurrency integer, in_info text, in_limit integer, in_expire double precision, in_now double precision, in_least double precision, in_record text, in_steps integer[], in_kept integer[], in_cap integer, in_codes integer, in_runs integer, in_runs_of_code integer, in_runs_ms double precision)
+CREATE OR REPLACE FUNCTION tick_f418a189(in_queue text, in_holder text, in_host text, in_pid integer, in_concurrency integer, in_info text, in_limit integer, in_expire double precision, in_now double precision, in_least double precision, in_record text, in_steps integer[], in_kept integer[], in_cap integer, in_codes integer, in_runs integer, in_runs_of_code integer, in_runs_ms double precision)
  RETURNS TABLE(kind integer, now double precision, next_at double precision, swept integer, key text, token bigint, recorded boolean)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1417,7 +1420,7 @@ begin
     delete from workers w where w.queue = in_queue and w.seen_at < t - 86400000;
   end if;
   if in_record is not null then
-    is_recorded := add_record_656ee20d(in_queue, in_record, in_steps, in_kept, in_cap, in_codes, in_runs,
+    is_recorded := add_record_745b6e4a(in_queue, in_record, in_steps, in_kept, in_cap, in_codes, in_runs,
       in_runs_of_code, in_runs_ms, t);
   end if;
   delete from keys k where k.ctid = any (array(

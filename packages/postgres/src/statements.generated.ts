@@ -559,8 +559,8 @@ end
 $body$;`,
   },
   {
-    name: 'add_record_656ee20d',
-    sql: `create or replace function sluice.add_record_656ee20d(
+    name: 'add_record_745b6e4a',
+    sql: `create or replace function sluice.add_record_745b6e4a(
   in_queue text, in_record text, in_steps int[], in_kept int[], in_cap int, in_codes int,
   in_runs int, in_runs_of_code int, in_runs_ms float8, in_now float8
 ) returns boolean language plpgsql
@@ -622,8 +622,11 @@ begin
   if work -> 'failedRuns' = '[]' then
     return true;
   end if;
-  insert into sluice.failed_runs (queue_id, at, key, code, holder, failures, last_error)
-  select this_queue, (r ->> 'at')::float8, r ->> 'key', r ->> 'code', r ->> 'holder',
+  insert into sluice.failed_runs (queue_id, id, at, key, code, holder, failures, last_error)
+  overriding system value
+  select this_queue, greatest(nextval('sluice.failed_runs_id_seq'), e.nth +
+      coalesce((select max(x.id) from sluice.failed_runs x where x.queue_id = this_queue), 0)),
+    (r ->> 'at')::float8, r ->> 'key', r ->> 'code', r ->> 'holder',
     (r ->> 'failures')::int, r ->> 'lastError'
   from jsonb_array_elements(work -> 'failedRuns') with ordinality as e(r, nth) order by e.nth;
   delete from sluice.failed_runs f using (
@@ -1433,8 +1436,8 @@ end
 $body$;`,
   },
   {
-    name: 'tick_6f59487e',
-    sql: `create or replace function sluice.tick_6f59487e(
+    name: 'tick_f418a189',
+    sql: `create or replace function sluice.tick_f418a189(
   in_queue text, in_holder text, in_host text, in_pid int, in_concurrency int, in_info text,
   in_limit int, in_expire float8, in_now float8, in_least float8, in_record text, in_steps int[],
   in_kept int[], in_cap int, in_codes int, in_runs int, in_runs_of_code int, in_runs_ms float8
@@ -1471,7 +1474,7 @@ begin
     delete from sluice.workers w where w.queue = in_queue and w.seen_at < t - 86400000;
   end if;
   if in_record is not null then
-    is_recorded := sluice.add_record_656ee20d(in_queue, in_record, in_steps, in_kept, in_cap, in_codes, in_runs,
+    is_recorded := sluice.add_record_745b6e4a(in_queue, in_record, in_steps, in_kept, in_cap, in_codes, in_runs,
       in_runs_of_code, in_runs_ms, t);
   end if;
   delete from sluice.keys k where k.ctid = any (array(
@@ -1700,8 +1703,8 @@ export const statementTexts = {
   raisePresent: 'select sluice.raise_present_479922ea($1::float8) as ahead',
   raiseTokens: 'select sluice.raise_tokens_e83790a7($1::float8)',
   renew: 'select index, outcome, lease_until from sluice.renew_49796185($1::text, $2::text[], $3::bigint[], $4::float8, $5::float8, $6::float8)',
-  tickOverListener: 'select kind, now, next_at, swept, key, token, recorded, sluice.ahead_ms_a3187b88() as ahead, exists (select from pg_catalog.pg_listening_channels() as c(name) where c.name = $19::text) as listens from sluice.tick_6f59487e( $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8, $10::float8, $11::text, $12::int[], $13::int[], $14::int, $15::int, $16::int, $17::int, $18::float8)',
-  tick: 'select kind, now, next_at, swept, key, token, recorded, sluice.ahead_ms_a3187b88() as ahead from sluice.tick_6f59487e( $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8, $10::float8, $11::text, $12::int[], $13::int[], $14::int, $15::int, $16::int, $17::int, $18::float8)',
+  tickOverListener: 'select kind, now, next_at, swept, key, token, recorded, sluice.ahead_ms_a3187b88() as ahead, exists (select from pg_catalog.pg_listening_channels() as c(name) where c.name = $19::text) as listens from sluice.tick_f418a189( $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8, $10::float8, $11::text, $12::int[], $13::int[], $14::int, $15::int, $16::int, $17::int, $18::float8)',
+  tick: 'select kind, now, next_at, swept, key, token, recorded, sluice.ahead_ms_a3187b88() as ahead from sluice.tick_f418a189( $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8, $10::float8, $11::text, $12::int[], $13::int[], $14::int, $15::int, $16::int, $17::int, $18::float8)',
   transferLock: "select pg_catalog.pg_advisory_xact_lock( pg_catalog.hashtextextended('sluice.token is being set', 0))",
   transferSequences: "select pg_catalog.pg_sequence_last_value('sluice.token')::text as token, pg_catalog.pg_sequence_last_value('sluice.arrival')::text as arrival",
   transferSetArrival: "select pg_catalog.setval('sluice.arrival', $1::bigint)",

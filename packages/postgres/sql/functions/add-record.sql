@@ -58,8 +58,12 @@ begin
   if work -> 'failedRuns' = '[]' then
     return true;
   end if;
-  insert into sluice.failed_runs (queue_id, at, key, code, holder, failures, last_error)
-  select this_queue, (r ->> 'at')::float8, r ->> 'key', r ->> 'code', r ->> 'holder',
+  -- The sequence is behind rows that were copied without its value. The lock above keeps others from adding rows.
+  insert into sluice.failed_runs (queue_id, id, at, key, code, holder, failures, last_error)
+  overriding system value
+  select this_queue, greatest(nextval('sluice.failed_runs_id_seq'), e.nth +
+      coalesce((select max(x.id) from sluice.failed_runs x where x.queue_id = this_queue), 0)),
+    (r ->> 'at')::float8, r ->> 'key', r ->> 'code', r ->> 'holder',
     (r ->> 'failures')::int, r ->> 'lastError'
   from jsonb_array_elements(work -> 'failedRuns') with ordinality as e(r, nth) order by e.nth;
   delete from sluice.failed_runs f using (

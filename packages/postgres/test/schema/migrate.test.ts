@@ -129,6 +129,32 @@ describe('a schema that was copied', () => {
     await second.close()
   })
 
+  test('into a schema that was made before records failed runs, though its sequence is behind', async () => {
+    const driver = driverOn('copied_rows')
+    await driver.open({})
+    await driver.add('q', [one], options)
+    const at = Date.now()
+    await pool.query(`insert into copied_rows.failed_runs
+      (queue_id, id, at, key, code, holder, failures, last_error) overriding system value
+      select queue_id, n, ${at}, 'copied', 'Error', 'h', 1, '{}' from copied_rows.keys, generate_series(1, 3) n`)
+    const failed = (key: string) => ({ at, key, code: 'Error', holder: 'h', failures: 1 })
+    const work = { started: 2, done: 0, failed: 2, added: 0, merged: 0, expired: 0, codes: [] }
+    for (const keys of [['b', 'c'], ['d']]) {
+      const failedRuns = keys.map((key) => ({ ...failed(key), lastError: '{}' }))
+      const { recorded } = await driver.tick('q', {
+        holder: 'h',
+        worker: { host: 'here', pid: 1, concurrency: 1, info: '{}' },
+        record: { ...work, failedRuns },
+        limit: 1,
+        failuresExpireMs: 1,
+      })
+      expect(recorded).toBe(true)
+    }
+    const keys = (await driver.failedRuns!('q')).map(({ key }) => key)
+    expect(keys).toEqual(['d', 'c', 'b', 'copied', 'copied', 'copied'])
+    await driver.close()
+  })
+
   test('without rows is not called foreign', async () => {
     await migrate({ pool, schema: 'hollow' })
     await pool.query('truncate hollow.migrations')
