@@ -77,6 +77,7 @@ export function checkOptions(options: SqliteOptions): SqliteOptions {
 }
 
 function checkFile({ file, library, mustExist = false }: FileOptions): void {
+  if (file === undefined) throw new SluiceTypeError('options', 'must have either file or database')
   checkString('file', file, { empty: false })
   if (file === ':memory:') {
     throw new SluiceTypeError(

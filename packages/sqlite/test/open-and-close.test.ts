@@ -34,6 +34,15 @@ test('an option that is undefined is absent, also one of the other way to name a
   database.close()
 })
 
+test('options that name no store are refused, with both ways to name one', () => {
+  const none = { durability: 'process' } as unknown as Parameters<typeof sqliteDriver>[0]
+  assert.throws(() => sqliteDriver(none), {
+    code: 'ERR_INVALID_INPUT',
+    parameter: 'options',
+    message: /must have either file or database/,
+  })
+})
+
 test('opening and closing leaves nothing behind', async () => {
   const file = scratchFile()
   const cycle = async (): Promise<void> => {
