@@ -23,12 +23,21 @@ export function breaksConnection(error: unknown): boolean {
 }
 
 /**
+ * Whether the client knew before it sent the statement that the connection had ended. `pg` gives that error no
+ * code. A message of the server can arrive together with the answer to what was sent before.
+ */
+function isUnsent(error: unknown): boolean {
+  return error instanceof Error && /^Client .* is not queryable$/.test(error.message)
+}
+
+/**
  * Whether the statement had no effect, and may be sent again at once: it lost a race, or its connection had
- * been idle for too long. A server ends an idle connection only before it reads the next statement.
+ * ended before, as one that was idle for too long. A server ends an idle connection only before it reads the
+ * next statement.
  */
 export function isWithoutEffect(error: unknown): boolean {
   const state = sqlStateOf(error)
-  return state === '40001' || state === '40P01' || state === '57P05'
+  return state === '40001' || state === '40P01' || state === '57P05' || isUnsent(error)
 }
 
 /**
@@ -89,7 +98,7 @@ const transient = /^(08|0A000|25006|25P0|28|40|53|55000|55006|57|58|XX)/
 function meaningOf(error: unknown, progress: Progress): Meaning {
   const state = sqlStateOf(error)
   // The connection may have broken before or after the commit.
-  if (progress === 'sent' && leavesUnknown(error, state)) {
+  if (progress === 'sent' && !isUnsent(error) && leavesUnknown(error, state)) {
     return { code: 'ERR_UNKNOWN_OUTCOME', retryable: false }
   }
   if (state === undefined) return { code: 'ERR_STORE', retryable: true }

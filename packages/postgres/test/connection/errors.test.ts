@@ -30,6 +30,7 @@ function row(
 const store = 'ERR_STORE'
 const unknown = 'ERR_UNKNOWN_OUTCOME'
 const damaged = 'ERR_STORE_DAMAGED'
+const unsent = 'Client has encountered a connection error and is not queryable'
 
 test.each([
   row('damaged data', serverError('XX001'), 'sent', damaged, false, true),
@@ -42,6 +43,7 @@ test.each([
   row('pgbouncer waits too long', serverError('08P01', 'FATAL'), 'sent', unknown, false, true),
   row('pgbouncer has no room', serverError('08P01'), 'unsent', store, true, true),
   row('an idle connection that ended', serverError('57P05', 'FATAL'), 'sent', store, true, true),
+  row('a client whose connection has ended', new Error(unsent), 'sent', store, true, true),
   row('a server that stops', serverError('57P01', 'FATAL'), 'sent', unknown, false, true),
   row('a server that starts', serverError('57P03', 'FATAL'), 'unsent', store, true, true),
   row('a result in doubt', serverError('40003'), 'sent', unknown, false, false),

@@ -1,4 +1,5 @@
 /** Answers that are lost on their way: what reads, and statements that were never begun, do then. */
+import type { EventEmitter } from 'node:events'
 import type { Driver } from '@sluice/core'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
@@ -122,4 +123,28 @@ test('a connection that the server ended because it was idle makes no call fail'
   await endNext()
   expect(await driver.cancel?.('q', ['a'])).toEqual(['cancelled'])
   expect(ended).toBe(2)
+})
+
+test('a connection that the server ended before the first statement was sent makes no call fail', async () => {
+  const { driver, pool } = await pooled('ended')
+  let ended = 0
+  const endNew = async (): Promise<void> => {
+    pool.once('connect', (client: pg.PoolClient & { readonly connection: EventEmitter }) => {
+      ended += 1
+      // As when the message is read together with the last one of the connecting.
+      client.connection.emit('errorMessage', new Error('terminating connection'))
+    })
+    ;(await pool.connect()).release(true)
+  }
+  const options = { dedupe: 'client-go', failuresExpireMs: 60_000 } as const
+  const ask = { item: undefined, priority: 0, delayMs: 0 }
+  await endNew()
+  expect(await driver.add('q', [{ key: 'a', ...ask }], options)).toMatchObject([
+    { outcome: 'added' },
+  ])
+  await endNew()
+  expect((await driver.counts('q', { cap: 1 })).ready).toBe(1)
+  await endNew()
+  expect(await driver.cancel?.('q', ['a'])).toEqual(['cancelled'])
+  expect(ended).toBe(3)
 })

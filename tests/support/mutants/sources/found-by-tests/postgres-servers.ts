@@ -285,4 +285,33 @@ export const foundByTestsOfPostgresServers: readonly FoundByTest[] = [
       title: 'a process that was held up reads the answer that has come',
     },
   },
+  {
+    name: 'on Postgres, a statement that the client did not send is not sent over another connection',
+    edits: [
+      {
+        file: 'packages/postgres/src/connection/errors.ts',
+        find: "state === '57P05' || isUnsent(error)",
+        replace: "state === '57P05'",
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/lost-answers.test.ts',
+      title: 'ended before the first statement was sent makes no call fail',
+    },
+  },
+  {
+    name: 'numbers of failed runs in Postgres come from the sequence alone, which may be behind',
+    edits: [
+      {
+        file: 'packages/postgres/src/statements.generated.ts',
+        find: "greatest(nextval('sluice.failed_runs_id_seq'), e.nth +",
+        replace: "coalesce(nextval('sluice.failed_runs_id_seq'), e.nth +",
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/schema/migrate.test.ts',
+      title:
+        'into a schema that was made before records failed runs, though its sequence is behind',
+    },
+  },
 ]

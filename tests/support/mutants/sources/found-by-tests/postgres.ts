@@ -213,21 +213,6 @@ export const foundByTestsOfPostgres: readonly FoundByTest[] = [
     },
   },
   {
-    name: 'numbers of failed runs in Postgres come from the sequence alone, which may be behind',
-    edits: [
-      {
-        file: 'packages/postgres/src/statements.generated.ts',
-        find: "greatest(nextval('sluice.failed_runs_id_seq'), e.nth +",
-        replace: "coalesce(nextval('sluice.failed_runs_id_seq'), e.nth +",
-      },
-    ],
-    finder: {
-      file: 'packages/postgres/test/schema/migrate.test.ts',
-      title:
-        'into a schema that was made before records failed runs, though its sequence is behind',
-    },
-  },
-  {
     name: 'failed runs stay in Postgres until another run fails',
     edits: [
       {
