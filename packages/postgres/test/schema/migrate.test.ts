@@ -143,7 +143,7 @@ describe('a schema that was copied', () => {
       const failedRuns = keys.map((key) => ({ ...failed(key), lastError: '{}' }))
       const { recorded } = await driver.tick('q', {
         holder: 'h',
-        worker: { holder: 'h', host: 'here', pid: 1, concurrency: 1 },
+        worker: { holder: 'h', host: 'here', pid: 1, concurrency: 1, settings: {} },
         record: { ...work, failedRuns },
         limit: 1,
         failuresExpireMs: 1,
