@@ -4,9 +4,9 @@ import { LateDriver } from '../late-driver.ts'
 
 const mode = process.argv[2]
 const driver = new LateDriver(memoryDriver())
-const queue = createQueue<string>(
-  mode === 'silent' ? { name: 'q', driver, leaseMs: 30_000, ref: true } : {},
-)
+// A call to a store that says nothing is given up after longer than a test may take.
+const silent = { name: 'q', driver, leaseMs: 30_000, timeoutMs: 600_000, ref: true }
+const queue = createQueue<string>(mode === 'silent' ? silent : {})
 await queue.add('a')
 
 function say(line: string): void {
