@@ -11,6 +11,7 @@ import { folders } from './rules/folders.ts'
 import { manifests } from './rules/manifests.ts'
 import { names } from './rules/names.ts'
 import { options } from './rules/options.ts'
+import { patient } from './rules/patient.ts'
 import { reachable } from './rules/reachable.ts'
 import { scripts } from './rules/scripts.ts'
 import { sizes } from './rules/sizes.ts'
@@ -37,6 +38,7 @@ export const rules = {
   'scripts name files that exist': scripts,
   'source files stay short': sizes,
   'tests do not sleep': sleepless,
+  'tests wait as long as the configuration says': patient,
   'comments and documents use the words of the field': words,
   'workflows run scripts that exist': workflows,
   'no machine and no registry is named': anonymous,

@@ -78,6 +78,25 @@ export function exportsOf(path: string, text: string): string[] {
   return [...new Set(names)]
 }
 
+/** How many arguments the calls of a function have that is named so, such as `vi.waitFor`. */
+export function callsOf(
+  name: string,
+  path: string,
+  text: string,
+): { args: number; line: number }[] {
+  const tree = parse(path, text)
+  const calls: { args: number; line: number }[] = []
+  const walk = (node: ts.Node): void => {
+    if (ts.isCallExpression(node) && node.expression.getText(tree) === name) {
+      const { line } = tree.getLineAndCharacterOfPosition(node.getStart(tree))
+      calls.push({ args: node.arguments.length, line: line + 1 })
+    }
+    ts.forEachChild(node, walk)
+  }
+  walk(tree)
+  return calls
+}
+
 function isExported(statement: ts.Statement): boolean {
   const modifiers = ts.canHaveModifiers(statement) ? ts.getModifiers(statement) : undefined
   return modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) === true

@@ -6,6 +6,7 @@ import { folders } from '../src/rules/folders.ts'
 import { manifests } from '../src/rules/manifests.ts'
 import { names } from '../src/rules/names.ts'
 import { options } from '../src/rules/options.ts'
+import { patient } from '../src/rules/patient.ts'
 import { reachable } from '../src/rules/reachable.ts'
 import { scripts } from '../src/rules/scripts.ts'
 import { sizes } from '../src/rules/sizes.ts'
@@ -228,6 +229,16 @@ test('sleepless: real time needs a reason', () => {
     'packages/core/test/a.test.ts': `${timer} // real time: a real socket\n// real time: the same\n${timer}`,
   })
   says(sleepless, { 'tests/test/a.test.ts': `${timer}\n// real time:\n${timer}` }, /:1:/, /:3:/)
+})
+
+test('patient: a wait has a timeout', () => {
+  const wait = (more: string) => `\nawait vi.waitFor(() => expect(seen(1, 2)).toBe(1)${more})`
+  says(patient, {
+    'packages/core/test/a.test.ts': wait(', { timeout: 20_000 }'),
+    'packages/core/test/b.test.ts': `// ${wait('')}`.replaceAll('\n', ''),
+    'packages/core/src/c.ts': wait(''),
+  })
+  says(patient, { 'tests/support/a.ts': wait('') }, /a\.ts:2: vi\.waitFor gives up/)
 })
 
 test('anonymous: neither a machine nor a registry', () => {

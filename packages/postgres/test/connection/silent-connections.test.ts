@@ -3,7 +3,7 @@ import type { AskOptions, Driver } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { startStopwatch } from '@sluice/needs/hold-ups'
 import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { PgListener } from '../../src/connection/client-shapes.ts'
 import { ConnectionProbe } from '../../src/connection/connection-probe.ts'
 import { DeadlineError, withDeadline } from '../../src/connection/deadline.ts'
@@ -184,7 +184,7 @@ test('a new connection that is silent is given up for another one: nothing was s
   const schema = `silent_${made}`
   driver = postgresDriver({ pool, schema, notify: false, timeoutMs: 20_000, onWarning() {} })
   await driver.open({})
-  await vi.waitFor(() => expect(open).toBe(0))
+  await expect.poll(() => open).toBe(0)
   proxy.cutNext('black hole')
   expect(await driver.add('q', [ask('a')], options)).toMatchObject([{ outcome: 'added' }])
   expect(proxy.made).toBe(1)

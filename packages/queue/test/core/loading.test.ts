@@ -130,7 +130,7 @@ describe.each([
       },
     })
     void queue.addMany(['a', 'b'])
-    await vi.waitFor(async () => expect((await queue.inspect.counts()).processing).toBe(2))
+    await expect.poll(() => queue.inspect.counts()).toMatchObject({ processing: 2 })
     await clock.step(300_000)
     await worker.stop()
     expect(ran).toEqual(['a', 'b'])
@@ -202,9 +202,7 @@ describe.each([
     const waiting = queue.get()
     await clock.step(1_000)
     // Its back-off begins when its lease is ended, which may be after the step.
-    await vi.waitFor(async () => {
-      expect((await queue.inspect.get('a'))?.crashes).toBe(1)
-    })
+    await expect.poll(() => queue.inspect.get('a')).toMatchObject({ crashes: 1 })
     await clock.step(1_000)
     expect(await (await waiting)?.done()).toBe('idle')
     await queue.close()

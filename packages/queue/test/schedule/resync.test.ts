@@ -40,9 +40,7 @@ async function runsWithin(
 }
 
 async function untilPending(queue: RateLimitingQueue<string>, count: number): Promise<void> {
-  await vi.waitFor(async () => {
-    expect((await queue.inspect.counts()).delayed).toBe(count)
-  })
+  await expect.poll(() => queue.inspect.counts()).toMatchObject({ delayed: count })
 }
 
 test.each(['client-go', 'earliest'] as const)(
@@ -99,9 +97,7 @@ test('objects and lists that are read piece by piece', async () => {
     for (let id = 0; id < 2_500; id += 1) yield { id }
   }
   const syncing = resync({ queue, list: pages, everyMs: 60_000, clock })
-  await vi.waitFor(async () => {
-    expect((await queue.inspect.counts()).delayed).toBe(2_500)
-  })
+  await untilPending(queue, 2_500)
   await syncing.stop()
 })
 
@@ -121,9 +117,9 @@ test('a list that fails is tried again, sooner than the next period', async () =
     clock,
     onError: (error) => errors.push(error),
   })
-  await vi.waitFor(() => expect(errors).toHaveLength(1))
+  await expect.poll(() => errors).toHaveLength(1)
   await clock.step(1_000)
-  await vi.waitFor(() => expect(errors).toHaveLength(2))
+  await expect.poll(() => errors).toHaveLength(2)
   await clock.step(2_000)
   await untilPending(queue, 1)
   expect(errors.map(String)).toEqual(['Error: try 1', 'Error: try 2'])
@@ -142,7 +138,7 @@ test('an error of onError does not end it', async () => {
     throw new Error('of onError')
   })
   await using _ = resync({ queue, list, everyMs: hour, clock, onError })
-  await vi.waitFor(() => expect(onError).toHaveBeenCalledOnce())
+  await expect.poll(() => onError).toHaveBeenCalledOnce()
   await clock.step(1_000)
   await untilPending(queue, items.length)
 })
@@ -198,7 +194,7 @@ test.each(['goes on', 'fails'])(
     await new Promise((resolve) => setImmediate(resolve))
     reading.resolve()
     const expected = end === 'fails' ? 'no list' : 'no add'
-    await vi.waitFor(() => expect(errors).toEqual([new Error(expected)]))
+    await expect.poll(() => errors).toEqual([new Error(expected)])
     await syncing.stop()
   },
 )
