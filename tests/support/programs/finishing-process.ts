@@ -2,7 +2,8 @@
  * A process that works on keys and kills itself at a point of the finish of the first one: with the
  * handler returned (`returned`), with the finish waiting behind one in flight (`queued`), with the
  * finish under way (`sent`), or committed without an answer to the queue (`committed`). Takes the
- * address of the store and the point. Each run of a handler is a line of output.
+ * address of the store and the point. Each run of a handler is a line of output. The lease is long, so
+ * that no claim is given back because this process was held up: that would be a finish too.
  */
 import { writeSync } from 'node:fs'
 import type { Driver, Finish } from '@sluice/core'
@@ -29,7 +30,7 @@ const dying: Driver['finish'] = async (queue, finishes: readonly Finish[], optio
 }
 Object.assign(driver, { finish: dying })
 
-const queue = createQueue<string>({ name: 'orders', driver, leaseMs: 300, prefetch: 1 })
+const queue = createQueue<string>({ name: 'orders', driver, leaseMs: 30_000, prefetch: 1 })
 let runs = 0
 createWorker({
   queue,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { fakeClock } from '@sluice/core/testing'
 import pg from 'pg'
 import { createQueue, createWorker } from 'sluice'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -56,7 +57,9 @@ async function connectionsOfDying(): Promise<number | null> {
 describe.for(['sqlite', 'postgres'] as const)('%s', (store) => {
   test.for(points)('kill -9 with the finish %s', async (point) => {
     const address = store === 'sqlite' ? emptyFile() : server.url
-    const queue = createQueue<string>({ name: 'orders', driver: driverAt(address), leaseMs: 300 })
+    // The process that dies has the clock of the machine, from which this one goes on.
+    const clock = fakeClock(Date.now())
+    const queue = createQueue<string>({ name: 'orders', driver: driverAt(address), clock })
     const keys = ['a', 'b']
     await queue.addMany(keys)
     const ranThere = await killed(store === 'sqlite' ? address : addressOfDying(), point)
@@ -66,10 +69,8 @@ describe.for(['sqlite', 'postgres'] as const)('%s', (store) => {
     const left = held.keys.map(({ key }) => key)
     const ranHere: string[] = []
     const worker = createWorker({ queue, handler: (key) => void ranHere.push(key) })
-    while ((await queue.inspect.list()).keys.length > 0) {
-      // real time: the leases of a process that is gone end by the store's clock.
-      await new Promise((go) => setTimeout(go, 50))
-    }
+    // The leases of the process that is gone end.
+    while ((await queue.inspect.list()).keys.length > 0) await clock.step(5_000)
     await worker.stop()
     await queue.close()
     for (const key of keys) {
