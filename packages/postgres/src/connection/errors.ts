@@ -66,6 +66,8 @@ function messageOf(error: unknown): string {
     return [...new Set(error.errors.map(messageOf))].join('; ')
   }
   const text = error instanceof Error ? error.message : String(error)
+  // All that pg says of a connection that could not be opened in time.
+  if (text === 'timeout expired') return 'a new connection got no answer in time'
   return text.replaceAll(/(\w+:\/\/[^\s:@/]*):[^\s@]*@/g, '$1:***@')
 }
 

@@ -46,14 +46,20 @@ export async function targetOf(settings: Settings): Promise<Target> {
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     application_name: 'sluice',
-    connectionTimeoutMillis: Math.min(timeoutMs, 5_000),
   }
-  const kept = { max: poolSize, idleTimeoutMillis: idleMs, allowExitOnIdle: true }
+  const connectionTimeoutMillis = Math.min(timeoutMs, 5_000)
+  // Not an option of the pool, which would also end the wait for one of its connections that is in use.
+  class Client extends pg.Client {
+    constructor(options?: object) {
+      super({ ...options, connectionTimeoutMillis })
+    }
+  }
+  const kept = { max: poolSize, idleTimeoutMillis: idleMs, allowExitOnIdle: true, Client }
   const own = new pg.Pool({ ...config, ...kept })
   keepAlive(own as unknown as PgPool)
   const end = (): Promise<void> => own.end()
   const makeListener = (): PgListener =>
-    new pg.Client({ ...config, application_name: 'sluice listens' }) as unknown as PgListener
+    new Client({ ...config, application_name: 'sluice listens' }) as unknown as PgListener
   const use = useWith(plainUse, makeListener)
   // No transaction of the caller's is on a connection of this pool.
   const connections = new PoolConnections(own as unknown as PgPool, {

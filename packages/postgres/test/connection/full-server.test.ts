@@ -1,7 +1,9 @@
 /** A server, or a pooler in front of it, that has no more connections. */
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { systemEnvironment } from '@sluice/core/driver'
 import type pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import type { PgPool } from '../../src/connection/client-shapes.ts'
 import { DeadlineError } from '../../src/connection/deadline.ts'
 import { PoolConnections } from '../../src/connection/pool-connections.ts'
@@ -116,4 +118,56 @@ test('a transaction whose first statement was answered is not blamed on a pooler
     message: expect.not.stringContaining('pooler'),
   })
   await pool.end()
+})
+
+test('while its connections are in use, a call waits for longer than it may take to open one', async () => {
+  const schema = 'in_use'
+  const driver = postgresDriver({
+    connectionString: server.url,
+    schema,
+    poolSize: 1,
+    notify: false,
+    onWarning() {},
+  })
+  await driver.open({})
+  const pool = poolOf(server.url)
+  const holder = await pool.connect()
+  await holder.query(`begin; lock table ${schema}.keys in access exclusive mode`)
+  onTestFinished(async () => {
+    holder.release(true)
+    await Promise.all([driver.close(), pool.end()])
+  })
+  // real time: none passes; pg takes no clock, so its timers are stepped.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const calls = Promise.all(['a', 'b'].map((queue) => driver.list(queue, { limit: 1 })))
+  const blocked =
+    "select from pg_stat_activity where application_name = 'sluice' and wait_event_type = 'Lock'"
+  await expect.poll(async () => (await pool.query(blocked)).rowCount).toBe(1)
+  vi.advanceTimersByTime(6_000)
+  await holder.query('commit')
+  expect((await calls).map(({ rows }) => rows)).toEqual([[], []])
+})
+
+test('a connection that is not opened in time is given up sooner than a call, and the error says so', async () => {
+  const silent = createServer(() => {})
+  await once(silent.listen(0, '127.0.0.1'), 'listening')
+  const { port } = silent.address() as AddressInfo
+  const connectionString = `postgres://a:b@127.0.0.1:${port}/c`
+  const driver = postgresDriver({ connectionString, notify: false, onWarning() {} })
+  onTestFinished(async () => {
+    await driver.close()
+    silent.close()
+  })
+  // real time: none passes; pg takes no clock, so its timers are stepped.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const connected = once(silent, 'connection')
+  const opening = expect(driver.open({})).rejects.toMatchObject({
+    code: 'ERR_STORE',
+    message: expect.stringContaining('a new connection got no answer in time'),
+  })
+  await connected
+  vi.advanceTimersByTime(5_001)
+  await opening
 })

@@ -314,4 +314,19 @@ export const foundByTestsOfPostgresServers: readonly FoundByTest[] = [
         'into a schema that was made before records failed runs, though its sequence is behind',
     },
   },
+  {
+    name: 'a call gives up waiting for a connection in use as soon as for a new one',
+    edits: [
+      {
+        file: 'packages/postgres/src/connection/target.ts',
+        find: 'allowExitOnIdle: true, Client }',
+        replace: 'allowExitOnIdle: true, Client, connectionTimeoutMillis }',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/full-server.test.ts',
+      title:
+        'while its connections are in use, a call waits for longer than it may take to open one',
+    },
+  },
 ]
