@@ -39,7 +39,7 @@ async function runsWithin(
   return { runs, most }
 }
 
-async function untilPending(queue: RateLimitingQueue<string>, count: number): Promise<void> {
+async function untilPending<T>(queue: RateLimitingQueue<T>, count: number): Promise<void> {
   await expect.poll(() => queue.inspect.counts()).toMatchObject({ delayed: count })
 }
 
