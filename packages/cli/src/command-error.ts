@@ -19,7 +19,7 @@ export function usageError(message: string, cause?: unknown): CommandError {
   return new CommandError('ERR_USAGE', message, exitCodes.usage, cause)
 }
 
-/** A key that the command names does not exist. */
+/** A queue, a key or triggers that the command names do not exist. */
 export function notFoundError(message: string): CommandError {
   return new CommandError('ERR_NOT_FOUND', message, exitCodes.notFound)
 }

@@ -34,6 +34,24 @@ test('a watched table adds keys until the triggers are dropped', async () => {
   await sql('drop table orders')
 })
 
+test('dropping triggers that are not there is no success', async () => {
+  const store = await postgres.fresh()
+  await sql('create table lines (id int primary key)')
+  await output(['watch', 'lines', '--queue', 'orders', '--key', 'id'], { store })
+  const missed = ['watch', 'lines', '--drop']
+  expect(await cli(missed, { store })).toEqual({
+    code: 4,
+    out: '',
+    err: expect.stringMatching(/no triggers of lines .* queue lines.*--queue/),
+  })
+  await sql('insert into lines values (1)')
+  expect(await keysIn(store, 'orders')).toEqual(['1'])
+  const dropped = ['watch', 'lines', '--queue', 'orders', '--drop']
+  expect(await output(dropped, { store })).toBe('lines no longer adds keys to orders\n')
+  expect(await cli(dropped, { store })).toMatchObject({ code: 4 })
+  await sql('drop table lines')
+})
+
 test('the SQL that is printed does the same; events, delays, priorities and items', async () => {
   const store = await postgres.fresh()
   await sql('create table parts (id int primary key)')

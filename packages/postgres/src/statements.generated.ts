@@ -1710,6 +1710,7 @@ export const statementTexts = {
   transferSetArrival: "select pg_catalog.setval('sluice.arrival', $1::bigint)",
   transferSetToken: "select pg_catalog.setval('sluice.token', $1::bigint)",
   transferSkipTokens: "select max(pg_catalog.nextval('sluice.token')) from pg_catalog.generate_series(1, $1::int)",
+  watchFound: "select to_regprocedure($1::text || '()') is not null as found",
   watchRoles: "select r.rolname as role from pg_roles r cross join to_regclass($1::text) t(relation) cross join ( select p.oid as function, n.oid as namespace from pg_proc p join pg_namespace n on n.oid = p.pronamespace where p.proname = 'add_many' and n.nspname = $3::text ) f where r.rolname !~ '^pg_' and not (has_schema_privilege(r.oid, f.namespace, 'usage') and has_function_privilege(r.oid, f.function, 'execute')) and exists ( select from unnest($2::text[]) e(event) where has_table_privilege(r.oid, t.relation, e.event) or e.event <> 'delete' and has_any_column_privilege(r.oid, t.relation, e.event) ) order by 1",
   workers: 'select holder, host, pid, concurrency, info, started_at, seen_at from sluice.workers where queue = $1::text and seen_at >= sluice.present_4c1f74c0($3::float8, $4::float8) - $2::float8 order by holder',
   writeBuckets: 'select true as written from sluice.write_buckets_66cb0fcd( $1::text[], $2::float8[], $3::float8[], $4::float8[], $5::float8[], $6::text[])',

@@ -16,6 +16,7 @@ import { statementsFor } from '../connection/statements.ts'
 import { targetOf } from '../connection/target.ts'
 import { checkOptions, type PostgresOptions } from '../postgres-options.ts'
 import { arrayLiteral } from '../rows/array-literal.ts'
+import { flag } from '../rows/columns.ts'
 import { channelOf, checkSchemaName, quoteIdentifier } from './schema-name.ts'
 
 /** A change of rows that adds keys. */
@@ -220,6 +221,8 @@ export interface WatchedTable {
    * their changes fail.
    */
   readonly rolesWithoutRights: readonly string[]
+  /** Whether this table and queue had triggers before: with `drop`, whether there were any to drop. */
+  readonly existed: boolean
 }
 
 /** Runs the SQL of {@link watchTableSql} in the store that the options name. */
@@ -231,14 +234,16 @@ export async function watchTable(
   const { schema } = settings
   const checked = checkWatch({ ...watch, schema })
   const { connections } = await targetOf(settings)
-  const { watchRoles } = statementsFor(schema, channelOf(schema))
+  const { watchFound, watchRoles } = statementsFor(schema, channelOf(schema))
   try {
     return await connections.transaction(async (connection) => {
+      const [before] = await connection.query(watchFound, [checked.functionName])
+      const existed = flag(before?.['found'])
       await connection.script(scriptFor(checked))
-      if (watch.drop === true) return { rolesWithoutRights: [] }
+      if (watch.drop === true) return { rolesWithoutRights: [], existed }
       const values = [checked.relation, arrayLiteral(checked.on), schema]
       const rows = await connection.query(watchRoles, values)
-      return { rolesWithoutRights: rows.map(({ role }) => String(role)) }
+      return { rolesWithoutRights: rows.map(({ role }) => String(role)), existed }
     })
   } catch (error) {
     throw missingTable(error) ?? error

@@ -1,9 +1,9 @@
 import { priorityMax, priorityMin } from '@sluice/core'
 import type { TableEvent, TableWatch } from '@sluice/postgres'
 import type { CommandSpec } from '../../command.ts'
-import { usageError } from '../../command-error.ts'
+import { notFoundError, usageError } from '../../command-error.ts'
 import { checkedQueue } from '../../input.ts'
-import { oneLine } from '../../output/escape.ts'
+import { oneLine, shown } from '../../output/escape.ts'
 
 const events: readonly TableEvent[] = ['insert', 'update', 'delete']
 
@@ -11,7 +11,7 @@ export const watch: CommandSpec = {
   name: 'watch',
   summary: 'Add a key for each changed row of a table, by triggers (Postgres)',
   details:
-    'Creates triggers on a table of the database in which the store is. Each statement that changes rows adds the distinct keys of those rows in the same transaction; an update adds the keys of the old and the new rows. May be run again with other settings. Roles that write to the table need the rights of --producer of `sluice migrate --roles`.',
+    'Creates triggers on a table of the database in which the store is. Each statement that changes rows adds the distinct keys of those rows in the same transaction; an update adds the keys of the old and the new rows. May be run again with other settings. With --drop, exits with 4 if this table and queue have no triggers. Roles that write to the table need the rights of --producer of `sluice migrate --roles`.',
   group: 'Stores',
   positionals: [
     {
@@ -70,10 +70,15 @@ export const watch: CommandSpec = {
       await print.data(watchTableSql({ ...settings, schema }))
       return undefined
     }
-    const { rolesWithoutRights } = await watchTable(
+    const { rolesWithoutRights, existed } = await watchTable(
       { connectionString, schema, poolSize: 1 },
       settings,
     )
+    if (drop && !existed) {
+      throw notFoundError(
+        `there are no triggers of ${oneLine(table)} that add keys to the queue ${shown(queue)}; name another queue with --queue`,
+      )
+    }
     if (print.isDocument) {
       const watched = { store: address.label, table, queue, watched: !drop }
       await print.document({ ...watched, ...(!drop && { rolesWithoutRights }) })

@@ -3,6 +3,20 @@ import type { FoundByTest } from '../source-mutant.ts'
 /** Defects of the command line and the dashboard, and the tests that find them. */
 export const foundByTestsOfCliAndDashboard: readonly FoundByTest[] = [
   {
+    name: 'sluice watch --drop succeeds where there are no triggers',
+    edits: [
+      {
+        file: 'packages/cli/src/commands/stores/watch.ts',
+        find: 'if (drop && !existed) {',
+        replace: 'if (drop && existed === undefined) {',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/watch-table.test.ts',
+      title: 'dropping triggers that are not there is no success',
+    },
+  },
+  {
     name: 'sluice add --stdin does not check that an item can be its own key',
     edits: [
       {

@@ -1,0 +1,3 @@
+-- Whether the function exists that the triggers of a table and a queue call.
+-- Parameters: the function.
+select to_regprocedure($1::text || '()') is not null as found
