@@ -3,10 +3,12 @@ import {
   checkBoolean,
   checkFunction,
   checkObject,
+  type EpochMs,
   type ForgetOutcome,
   type KeyRow,
   type ListReply,
   type ListRequest,
+  never,
   type OperateOutcome,
 } from '@sluice/core'
 import { nextTurn } from '../environment/environment.ts'
@@ -22,6 +24,19 @@ import {
 
 /** A verb of an operator's, for a page of keys. */
 export type BulkVerb = 'park' | 'unpark' | 'runNow' | 'remove' | 'forget'
+
+/**
+ * The keys that each verb is for. Those that are as it would make them are not selected: they would use
+ * up the cap each time the verb is repeated, and `unpark` would forget the failures of keys that are not
+ * parked.
+ */
+const concerns: Readonly<Record<BulkVerb, (row: KeyRow, now: EpochMs) => boolean>> = {
+  park: ({ parked }) => !parked,
+  unpark: ({ parked }) => parked,
+  runNow: ({ dueAt }, now) => dueAt > now && dueAt !== never,
+  remove: () => true,
+  forget: ({ failures, crashes }) => failures + crashes > 0,
+}
 
 /** The queue of a selection. */
 export interface SelectionSource {
@@ -44,22 +59,28 @@ export class KeySelection implements Selection {
   }
 
   async count(): Promise<SelectionCount> {
+    return await this.#count('remove')
+  }
+
+  async #count(verb: BulkVerb): Promise<SelectionCount> {
     const { cap } = this.#filter
     let count = 0
-    for await (const keys of this.#pages()) {
+    for await (const keys of this.#pages(verb)) {
       count += keys.length
       if (count > cap) return { count: cap, capped: true }
     }
     return { count, capped: false }
   }
 
-  /** The keys that are found, a page at a time, in their order. */
-  async *#pages(): AsyncGenerator<string[], void> {
+  /** The keys that are found and that a verb is for, a page at a time, in their order. */
+  async *#pages(verb: BulkVerb): AsyncGenerator<string[], void> {
     const { state, prefix } = this.#filter
     let cursor: string | undefined
     do {
       const page = await this.#source.list({ state, prefix, cursor, limit: batchKeysMax })
-      const keys = page.rows.filter((row) => this.#matches(row)).map(({ key }) => key)
+      const keys = page.rows
+        .filter((row) => this.#matches(row) && concerns[verb](row, page.now))
+        .map(({ key }) => key)
       if (keys.length > 0) yield keys
       cursor = page.cursor
       // A store in this process answers at once: without this, a long way would be one block of
@@ -77,16 +98,22 @@ export class KeySelection implements Selection {
     return (code ?? name) === errorCode
   }
 
-  async #operate(verb: BulkVerb, options: BulkOptions, forget = false): Promise<BulkResult> {
-    const { confirm } = options
+  async #operate(
+    verb: BulkVerb,
+    options: BulkOptions & { readonly forget?: boolean | undefined } = {},
+    names: readonly string[] = ['confirm'],
+  ): Promise<BulkResult> {
+    checkObject('options', options, names)
+    const { confirm, forget = false } = options
+    checkBoolean('forget', forget)
     if (confirm !== undefined) checkFunction('confirm', confirm)
-    const found = await this.count()
+    const found = await this.#count(verb)
     if (confirm !== undefined && (await confirm(found)) !== true) {
       return { ...found, confirmed: false, changed: 0, unchanged: 0 }
     }
     let changed = 0
     let left = found.count
-    for await (const keys of this.#pages()) {
+    for await (const keys of this.#pages(verb)) {
       // No more than were confirmed, though more may match by now.
       const some = keys.slice(0, left)
       left -= some.length
@@ -99,31 +126,23 @@ export class KeySelection implements Selection {
     return { ...found, confirmed: true, changed, unchanged: found.count - left - changed }
   }
 
-  async park(options: BulkOptions = {}): Promise<BulkResult> {
-    checkObject('options', options, ['confirm'])
-    return await this.#operate('park', options)
+  park(options?: BulkOptions): Promise<BulkResult> {
+    return this.#operate('park', options)
   }
 
-  async unpark(
-    options: BulkOptions & { readonly forget?: boolean | undefined } = {},
-  ): Promise<BulkResult> {
-    checkObject('options', options, ['confirm', 'forget'])
-    const { forget = false } = options
-    return await this.#operate('unpark', options, checkBoolean('forget', forget))
+  unpark(options?: BulkOptions & { readonly forget?: boolean | undefined }): Promise<BulkResult> {
+    return this.#operate('unpark', options, ['confirm', 'forget'])
   }
 
-  async runNow(options: BulkOptions = {}): Promise<BulkResult> {
-    checkObject('options', options, ['confirm'])
-    return await this.#operate('runNow', options)
+  runNow(options?: BulkOptions): Promise<BulkResult> {
+    return this.#operate('runNow', options)
   }
 
-  async forget(options: BulkOptions = {}): Promise<BulkResult> {
-    checkObject('options', options, ['confirm'])
-    return await this.#operate('forget', options)
+  forget(options?: BulkOptions): Promise<BulkResult> {
+    return this.#operate('forget', options)
   }
 
-  async remove(options: BulkOptions = {}): Promise<BulkResult> {
-    checkObject('options', options, ['confirm'])
-    return await this.#operate('remove', options)
+  remove(options?: BulkOptions): Promise<BulkResult> {
+    return this.#operate('remove', options)
   }
 }

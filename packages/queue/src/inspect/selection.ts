@@ -55,27 +55,27 @@ export interface BulkResult extends SelectionCount {
   readonly confirmed: boolean
   /** How many keys are not as they were. */
   readonly changed: number
-  /** How many needed no change, or were deleted before their turn. */
+  /** How many were changed by others or deleted before their turn. */
   readonly unchanged: number
 }
 
 /**
  * The keys that match a filter, and the operations on all of them.
  *
- * Each operation counts first and calls `confirm`, then changes the keys in their order, a page at
- * a time, each page in one batch. It can be interrupted and repeated: keys that were changed
- * already is not changed twice.
+ * Each operation counts the keys that it would change and calls `confirm`, then changes them in their
+ * order, a page at a time, each page in one batch. It can be interrupted and repeated: a key that is
+ * parked already is not parked again, and does not count for the cap.
  */
 export interface Selection {
-  /** How many keys an operation would touch now. */
+  /** How many keys match now. */
   count(): Promise<SelectionCount>
-  /** Parks the keys; held ones when they are given back. */
+  /** Parks those that are not parked; held ones when they are given back. */
   park(options?: BulkOptions): Promise<BulkResult>
-  /** Puts parked keys back in line. */
+  /** Puts those that are parked back in line; `forget` resets their failures, and those of no other key. */
   unpark(options?: BulkOptions & { readonly forget?: boolean | undefined }): Promise<BulkResult>
   /** Ends delays and back-offs. */
   runNow(options?: BulkOptions): Promise<BulkResult>
-  /** Resets failures and crashes; pending runs stay. */
+  /** Resets failures and crashes of those that have any; pending runs stay. */
   forget(options?: BulkOptions): Promise<BulkResult>
   /** Deletes the keys with their pending runs and counts. Holders keep holding them. */
   remove(options?: BulkOptions): Promise<BulkResult>

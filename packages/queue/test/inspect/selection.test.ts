@@ -47,16 +47,48 @@ describe.each(setups)('many keys at once, over $way', (setup) => {
     expect(await inspect.select(filter).count()).toEqual({ count, capped: false })
   })
 
-  test('parks and puts back, and doing it again changes nothing', async () => {
+  test('parks and puts back, and doing it again finds no keys', async () => {
     const { inspect } = await setUp()
     const all = inspect.select({ prefix: 'a/' })
-    const done = { count: 2, capped: false, confirmed: true }
-    expect(await all.park()).toEqual({ ...done, changed: 2, unchanged: 0 })
-    expect(await all.park()).toEqual({ ...done, changed: 0, unchanged: 2 })
-    expect(await all.unpark({ forget: true })).toEqual({ ...done, changed: 2, unchanged: 0 })
-    expect(await all.unpark({ forget: true })).toEqual({ ...done, changed: 0, unchanged: 2 })
+    const two = { count: 2, capped: false, confirmed: true, changed: 2, unchanged: 0 }
+    const none = { ...two, count: 0, changed: 0 }
+    expect(await all.park()).toEqual(two)
+    expect(await all.park()).toEqual(none)
+    expect(await all.unpark({ forget: true })).toEqual(two)
+    expect(await all.unpark({ forget: true })).toEqual(none)
     expect(await inspect.get('a/2')).toMatchObject({ failures: 0, parked: false })
   })
+
+  test('leaves keys alone that are not parked, with their failures, when it unparks the others', async () => {
+    const { inspect } = await setUp()
+    await inspect.park('a/1')
+    const told: SelectionCount[] = []
+    const confirm = (found: SelectionCount) => told.push(found) > 0
+    const result = await inspect.select({ cap: 1 }).unpark({ forget: true, confirm })
+    expect(result).toMatchObject({ count: 1, capped: false, changed: 1, unchanged: 0 })
+    expect(told).toEqual([{ count: 1, capped: false }])
+    expect(await inspect.get('a/1')).toMatchObject({ failures: 0, parked: false })
+    expect(await inspect.get('a/2')).toMatchObject({ failures: 2 })
+  })
+
+  test('unparks a key that is parked while it is held', async () => {
+    const { inspect, queue } = await setUp()
+    const held = await take(queue)
+    await inspect.park(held.key)
+    expect(await inspect.select({}).unpark()).toMatchObject({ count: 1, changed: 1 })
+    expect(await held.done()).toBe('idle')
+  })
+
+  test.each(['park', 'runNow', 'forget'] as const)(
+    'comes to the keys beyond the cap when %s is done again',
+    async (verb) => {
+      const { inspect } = await setUp()
+      const some = inspect.select({ prefix: 'a/', cap: 1 })
+      expect(await some[verb]()).toMatchObject({ count: 1, capped: true, changed: 1 })
+      expect(await some[verb]()).toMatchObject({ count: 1, capped: false, changed: 1 })
+      expect(await some[verb]()).toMatchObject({ count: 0, changed: 0, unchanged: 0 })
+    },
+  )
 
   test('finds keys by the name of an error that has no code', async () => {
     const { inspect, queue } = await setUp()

@@ -39,7 +39,7 @@ export function keyCommand(verb: KeyVerb): CommandSpec {
   return {
     name: verb.name,
     summary: verb.summary,
-    details: `${verb.details} With --all, it applies to every key that matches the options, after showing their number and asking.`,
+    details: `${verb.details} With --all, it applies to every key that matches the options and that it changes, after showing their number and asking.`,
     group: 'Keys',
     positionals: [
       queueArgument,

@@ -3,6 +3,21 @@ import type { FoundByTest } from '../source-mutant.ts'
 /** Defects of the inspection and its operations, and the tests that find them. */
 export const foundByTestsOfInspection: readonly FoundByTest[] = [
   {
+    name: 'unparking many keys forgets the failures of keys that are not parked',
+    edits: [
+      {
+        file: 'packages/queue/src/inspect/key-selection.ts',
+        find: 'unpark: ({ parked }) => parked',
+        replace: 'unpark: () => true',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/inspect/selection.test.ts',
+      title:
+        'leaves keys alone that are not parked, with their failures, when it unparks the others',
+    },
+  },
+  {
     name: 'explain does not foresee that the end of a lease parks its key',
     edits: [
       {
