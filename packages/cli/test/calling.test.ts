@@ -8,13 +8,13 @@ const postgres = postgresForFile()
 
 describe('a usage error is one line, exits with 2 and changes nothing', () => {
   test.each([
-    [['quues'], /unknown command 'quues'; did you mean queues\? See `sluice --help`/],
+    [['quues'], /^sluice: unknown command 'quues'; did you mean queues\? See `sluice --help`/],
     [['help', 'quues'], /no such command; see `sluice --help`/],
     [['ls'], /missing required argument 'QUEUE'; see `sluice ls --help`/],
     [['ls', 'q', '--stat', 'ready'], /unknown option '--stat'; did you mean --state\? See/],
     [['ls', 'q', '--state', 'sleepy'], /--state.*Allowed choices are ready, delayed/],
     [['ls', 'q', '--limit', '0'], /--limit must be a whole number not below 1; got '0'/],
-    [['ls', 'q', '-o', 'xml'], /Allowed choices are table, wide, json, yaml, name/],
+    [['ls', 'q', '-o', 'xml'], /Allowed choices are table, wide, json, yaml, name; see/],
     [['ls', ''], /QUEUE must not be empty/],
     [['get', 'q', 'x'.repeat(600)], /KEY must be at most 512 bytes/],
     [['get', 'q', 'a', 'b'], /too many arguments/],

@@ -77,7 +77,10 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     expect(wide).toMatch(/^bad +backoff +1 +in .* EWAY: no\\nway$/m)
     expect(wide).not.toContain('good')
     const explained = await output(['explain', 'orders', 'bad'], { store })
-    expect(explained).toContain('bad of orders is backoff\n')
+    expect(explained).toContain(
+      'bad of orders is backoff\n' +
+        '  priority    0\n  failures    1, crashes 0\n  last error  EWAY: no\\nway\n',
+    )
     expect(explained).toMatch(/^\[x\] Queue not paused$/m)
     expect(explained).toMatch(
       /^\[ \] Back-off elapsed +BACKOFF_\w+: back-off for .*; until \d{4}-.*Z \(in \d+/m,

@@ -172,6 +172,15 @@ describe('secrets', () => {
     expect(secrets.redact('tried "p@ss word" and p%40ss%20word')).toBe('tried "***" and ***')
   })
 
+  test.each([
+    [`host=h password='p w' user=me`, 'p w'],
+    [`host=h password="p w" user=me`, 'p w'],
+  ])('the password of %s is hidden without its quotes, too', (address, password) => {
+    const secrets = new Secrets()
+    secrets.addFrom(address)
+    expect(secrets.redact(`tried ${password}.`)).toBe('tried ***.')
+  })
+
   test('a password that is a word of the address does not blot out every such word', () => {
     const secrets = new Secrets()
     secrets.addFrom('postgres://postgres:postgres@h/postgres')

@@ -1,9 +1,10 @@
 import { durationBoundsMs, type WorkerRow } from '@sluice/core'
-import { expect, test } from 'vitest'
+import { createRateLimitingQueue, createWorker, exponential } from 'sluice'
+import { describe, expect, test } from 'vitest'
 import { RunRates } from '../src/rows/run-rates.ts'
 import { cli, json, output } from './cli.ts'
-import { workOn } from './queues.ts'
-import { newFile } from './stores.ts'
+import { driverOf, workOn } from './queues.ts'
+import { newFile, storeKinds } from './stores.ts'
 
 /** Counts with so many at the bound that holds this many milliseconds. */
 function counted(ms: number, times: number): number[] {
@@ -94,5 +95,44 @@ test('the JSON of workers and of top has the members that are promised', async (
     queue: 'orders',
     workers: 1,
     rates: { runsPerSecond: 0, busy: 0, slots: 2 },
+  })
+})
+
+describe.each(storeKinds())('on $kind', ({ fresh }) => {
+  test('a worker without a host, and a run that began after the heartbeat, are shown', async () => {
+    const store = await fresh()
+    await output(['add', 'orders', 'a'], { store })
+    const driver = await driverOf(store)
+    await driver.open({})
+    const { seenAt, startedAt: _, stats, ...info } = worker(0, 7, 2, 1)
+    const longest = { key: 'a', startedAt: Number.MAX_SAFE_INTEGER }
+    await driver.tick('orders', {
+      ...{ holder: 'w', limit: 1, failuresExpireMs: 1_000 },
+      worker: { ...info, host: '', stats: { ...stats!, longest } },
+    })
+    await driver.close()
+    const shown = await output(['workers', 'orders', '-o', 'wide', '--no-headers'], { store })
+    expect(shown).toMatch(/^orders +w +<none> +1 +2\/4 +7 +2 +\d+s ago +\d+s +a \(0s\) +\{\}\n$/)
+  })
+
+  test('failures are listed by their number, and of equal ones the latest first', async () => {
+    const store = await fresh()
+    const queue = createRateLimitingQueue<string>({
+      name: 'orders',
+      driver: await driverOf(store),
+      limiter: exponential({ baseMs: 3_600_000, maxMs: 3_600_000 }),
+    })
+    await queue.addMany(['EARLY/1', 'OFTEN/1', 'OFTEN/2', 'LATE/1'])
+    let failedAt = Infinity
+    const handler = async (key: string): Promise<void> => {
+      // The times of two failures must differ.
+      if (key === 'LATE/1') await expect.poll(() => Date.now()).toBeGreaterThan(failedAt)
+      failedAt = Date.now()
+      throw Object.assign(new Error('no'), { code: key.split('/')[0] })
+    }
+    await createWorker({ queue, handler, onError: () => undefined }).runUntilIdle()
+    await queue.close()
+    const { failures } = await json<{ failures: { code: string }[] }>(['failures'], { store })
+    expect(failures.map(({ code }) => code)).toEqual(['OFTEN', 'LATE', 'EARLY'])
   })
 })

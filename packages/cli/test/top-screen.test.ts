@@ -86,6 +86,28 @@ describe('the screen of top', () => {
     expect(namesOf(linesOf(screen, 160))).toHaveLength(3)
   })
 
+  test('shows the keys of each state in its own column', () => {
+    const counts = { ready: 1, delayed: 2, backoff: 3, processing: 4, dirty: 5, parked: 6, idle: 7 }
+    const [, header = '', line = ''] = new TopScreen().lines(
+      [rowOf('q', 0, { counts })],
+      'title',
+      { width: 200, height: 24 },
+      plain,
+    )
+    const under = (title: string) => line.slice(header.indexOf(title)).split(' ')[0]
+    expect(['READY', 'DELAYED', 'BACKOFF', 'PROCESSING', 'PARKED'].map(under)).toEqual([
+      ...['1', '2', '3', '9', '6'],
+    ])
+  })
+
+  test('shows the first queues that a filter finds, however far it was scrolled', () => {
+    const screen = new TopScreen()
+    screen.press('\u001b[6~')
+    expect(namesOf(linesOf(screen, 160, 5))).toEqual(['mails', 'orders'])
+    for (const key of '/s\u007f') screen.press(key)
+    expect(namesOf(linesOf(screen, 160, 5))).toEqual([long, 'mails'])
+  })
+
   test('scrolls to the last row and not beyond', () => {
     const screen = new TopScreen()
     expect(namesOf(linesOf(screen, 160, 5))).toEqual([long, 'mails'])

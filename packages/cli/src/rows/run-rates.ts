@@ -40,12 +40,11 @@ export class RunRates {
     const sums = { runs: 0, failed: 0, perSecond: 0, busy: 0, slots: 0 }
     const wait: number[] = []
     const work: number[] = []
-    let known = 0
+    if (workers.every(({ stats }) => stats === undefined)) return undefined
     for (const worker of workers) {
       const { stats } = worker
       sums.slots += worker.concurrency
       if (stats === undefined) continue
-      known += 1
       const base = this.#baseOf(`${queue}\0${worker.holder}`, worker.seenAt, stats)
       const runs = stats.runs - (base?.stats.runs ?? 0)
       const seconds = (worker.seenAt - (base?.at ?? worker.startedAt)) / 1_000
@@ -61,7 +60,6 @@ export class RunRates {
         if (base !== undefined) add(into, base.stats[name], -1)
       }
     }
-    if (known === 0) return undefined
     const waitP95Ms = quantile(durationBoundsMs, wait, 0.95)
     const workP95Ms = quantile(durationBoundsMs, work, 0.95)
     return {
