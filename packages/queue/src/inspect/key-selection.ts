@@ -58,11 +58,7 @@ export class KeySelection implements Selection {
     this.#filter = checkFilter(filter)
   }
 
-  async count(): Promise<SelectionCount> {
-    return await this.#count('remove')
-  }
-
-  async #count(verb: BulkVerb): Promise<SelectionCount> {
+  async count(verb: BulkVerb = 'remove'): Promise<SelectionCount> {
     const { cap } = this.#filter
     let count = 0
     for await (const keys of this.#pages(verb)) {
@@ -107,7 +103,7 @@ export class KeySelection implements Selection {
     const { confirm, forget = false } = options
     checkBoolean('forget', forget)
     if (confirm !== undefined) checkFunction('confirm', confirm)
-    const found = await this.#count(verb)
+    const found = await this.count(verb)
     if (confirm !== undefined && (await confirm(found)) !== true) {
       return { ...found, confirmed: false, changed: 0, unchanged: 0 }
     }

@@ -21,7 +21,7 @@ export const foundByTestsOfWorkers: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/worker/terminal-error.ts',
-        find: 'return brand in (error as object)',
+        find: 'return error !== undefined && brand in (error as object)',
         replace: 'return error instanceof TerminalError',
       },
     ],
@@ -162,8 +162,8 @@ export const foundByTestsOfWorkers: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/worker/terminal-error.ts',
-        find: 'try {\n    return brand in (error as object)\n  } catch {\n    return false\n  }',
-        replace: 'return error instanceof TerminalError',
+        find: 'catch {\n    return false\n  }',
+        replace: 'catch (unreadable) {\n    throw unreadable\n  }',
       },
     ],
     finder: {
