@@ -1,13 +1,8 @@
-import {
-  type Clock,
-  checkFunction,
-  checkNumber,
-  checkObject,
-  SluiceError,
-  systemClock,
-} from '@sluice/core'
+import { type Clock, checkFunction, checkNumber, checkObject, systemClock } from '@sluice/core'
 import { type AddAfterOptions, type AddOptions, type Resync, resync } from 'sluice'
+import { ChangedKeys } from './changed-keys.ts'
 import type { InformerLike } from './informer.ts'
+import { keepWatching } from './keep-watching.ts'
 import { type KubernetesObjectLike, type Mapping, objectKey } from './mapping.ts'
 
 /** Options of {@link enqueueOn}. */
@@ -32,12 +27,6 @@ export interface Enqueueing {
   stop(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
-
-/** How long to wait before a watch that failed is begun again, at first and at most, in milliseconds. */
-const restartMs = { first: 500, longest: 30_000 }
-
-/** How long a watch must have been without an error for the next wait to be short, in milliseconds. */
-const steadyMs = 60_000
 
 const members = ['resyncMs', 'onError', 'clock']
 
@@ -69,8 +58,6 @@ export function enqueueOn<T extends KubernetesObjectLike>(
     checkNumber('resyncMs', resyncMs, { min: 1 })
     checkFunction('queue.addAfter', queue.addAfter)
   }
-  let isStopped = false
-  let failures = 0
 
   function report(error: unknown): void {
     try {
@@ -80,76 +67,23 @@ export function enqueueOn<T extends KubernetesObjectLike>(
     }
   }
 
-  let startedAt = -Infinity
-  let restart: ReturnType<Clock['startTimer']> | undefined
-
-  function keysOf(object: T): readonly string[] {
-    try {
-      const keys = mapping(object)
-      return typeof keys === 'string' ? [keys] : (keys ?? [])
-    } catch (error) {
-      report(error)
-      return []
-    }
+  const keys = new ChangedKeys(mapping, report)
+  const addAll = (concerned: Iterable<string>): void => {
+    for (const key of concerned) queue.addSoon(key)
   }
-
-  /** The keys of the last version of each object, unless the only one is its own. */
-  const before = new Map<string, readonly string[]>()
-
-  // A change concerns the keys of both versions: the owner that lost an object must learn of it too.
-  const changed = (object: T): void => {
-    const name = objectKey(object) ?? ''
-    const keys = keysOf(object)
-    for (const key of new Set([...(before.get(name) ?? []), ...keys])) queue.addSoon(key)
-    if (keys.length === 1 && keys[0] === name) before.delete(name)
-    else before.set(name, keys)
-  }
-
-  const deleted = (object: T): void => {
-    changed(object)
-    before.delete(objectKey(object) ?? '')
-  }
-
-  let starting: Promise<void> = Promise.resolve()
-  let resolveSynced: (isSynced: boolean) => void = () => {}
-  const synced = new Promise<boolean>((resolve) => {
-    resolveSynced = resolve
-  })
-
-  function start(): void {
-    startedAt = clock.monotonicMs()
-    starting = informer.start().then(() => {
-      // It also resolves after a list that failed: then it has called `failed`.
-      if (restart === undefined) resolveSynced(true)
-    }, failed)
-  }
-
-  const failed = (error?: unknown): void => {
-    if (isStopped) return
-    report(error ?? new SluiceError('ERR_STORE', 'the watch of an informer ended with an error'))
-    if (restart !== undefined) return
-    if (clock.monotonicMs() - startedAt > steadyMs) failures = 0
-    const ms = Math.min(restartMs.first * 2 ** failures, restartMs.longest)
-    failures += 1
-    restart = clock.startTimer(ms, () => {
-      restart = undefined
-      if (!isStopped) start()
-    })
-    // A controller whose watch is down must not end for lack of anything to do.
-    restart.ref()
-  }
-
+  const changed = (object: T): void => addAll(keys.changed(object))
+  const deleted = (object: T): void => addAll(keys.deleted(object))
   informer.on('add', changed)
   informer.on('update', changed)
   informer.on('delete', deleted)
-  informer.on('error', failed)
-  start()
+  const watch = keepWatching(informer, clock, report)
+
   const { addAfter } = queue
   let syncing: Resync | undefined
   if (resyncMs !== undefined && addAfter !== undefined) {
     syncing = resync<string>({
       queue: { addAfter: addAfter.bind(queue) },
-      list: () => new Set(informer.list().flatMap(keysOf)),
+      list: () => new Set(informer.list().flatMap((object) => keys.of(object))),
       everyMs: resyncMs,
       onError,
       clock,
@@ -157,17 +91,10 @@ export function enqueueOn<T extends KubernetesObjectLike>(
   }
 
   async function stop(): Promise<void> {
-    isStopped = true
-    resolveSynced(false)
-    restart?.stop()
     informer.off('add', changed)
     informer.off('update', changed)
     informer.off('delete', deleted)
-    informer.off('error', failed)
-    await syncing?.stop()
-    await informer.stop()
-    // A watch that was being opened meanwhile is open after all.
-    void starting.then(() => informer.stop())
+    await Promise.all([syncing?.stop(), watch.stop()])
   }
-  return { synced, stop, [Symbol.asyncDispose]: stop }
+  return { synced: watch.synced, stop, [Symbol.asyncDispose]: stop }
 }

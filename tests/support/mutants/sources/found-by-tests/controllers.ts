@@ -1,6 +1,8 @@
 import type { FoundByTest } from '../source-mutant.ts'
 
 const enqueueOn = 'packages/kubernetes/src/enqueue-on.ts'
+const keepWatching = 'packages/kubernetes/src/keep-watching.ts'
+const changedKeys = 'packages/kubernetes/src/changed-keys.ts'
 const mapping = 'packages/kubernetes/src/mapping.ts'
 const resync = 'packages/queue/src/schedule/resync.ts'
 
@@ -32,28 +34,28 @@ export const foundByTestsOfControllers: readonly FoundByTest[] = [
   ),
   ofKubernetes(
     'a watch that failed is not begun again',
-    enqueueOn,
+    keepWatching,
     'if (!isStopped) start()',
     '',
     'a server that fails is asked again',
   ),
   ofKubernetes(
     'the pauses of a watch that fails do not grow',
-    enqueueOn,
+    keepWatching,
     'failures += 1',
     '',
     'a server that fails is asked again',
   ),
   ofKubernetes(
     'an informer whose first list failed counts as synced',
-    enqueueOn,
+    keepWatching,
     'if (restart === undefined) resolveSynced(true)',
     'resolveSynced(true)',
     'it is synced when the first list is in the cache',
   ),
   ofKubernetes(
     'a worker waits forever for an informer that was stopped',
-    enqueueOn,
+    keepWatching,
     'resolveSynced(false)',
     '',
     'an informer that is stopped before is not synced',
@@ -61,43 +63,43 @@ export const foundByTestsOfControllers: readonly FoundByTest[] = [
   ofKubernetes(
     'a resync of an informer lists nothing',
     enqueueOn,
-    'new Set(informer.list().flatMap(keysOf))',
+    'new Set(informer.list().flatMap((object) => keys.of(object)))',
     'new Set<string>()',
     'a resync adds every object of the cache once in each period',
   ),
   ofKubernetes(
     'a mapping that throws is not reported',
-    enqueueOn,
-    'report(error)\n      return []',
+    changedKeys,
+    'this.#report(error)\n      return []',
     'return []',
     'a mapping that throws is reported',
   ),
   ofKubernetes(
     'the pauses of an informer grow for as long as the process runs',
-    enqueueOn,
+    keepWatching,
     'if (clock.monotonicMs() - startedAt > steadyMs) failures = 0',
     '',
     'the pauses grow to half a minute, and are short again after a watch of more than a minute',
   ),
   ofKubernetes(
     'each error of an informer begins a watch',
-    enqueueOn,
+    keepWatching,
     'if (restart !== undefined) return\n',
     '',
     'two errors of one watch begin one watch',
   ),
   ofKubernetes(
     'an informer that was stopped reports its last error',
-    enqueueOn,
+    keepWatching,
     'if (isStopped) return\n    report',
     'report',
     'an error that comes after stop is not reported, and begins nothing',
   ),
   ofKubernetes(
     'an informer goes on after stop',
-    enqueueOn,
-    'await informer.stop()\n    // A watch that was being opened meanwhile is open after all.\n' +
-      '    void starting.then(() => informer.stop())',
+    keepWatching,
+    'await informer.stop()\n      // A watch that was being opened meanwhile is open after all.\n' +
+      '      void starting.then(() => informer.stop())',
     '',
     'after stop nothing is watched and nothing is added',
   ),
@@ -124,16 +126,16 @@ export const foundByTestsOfControllers: readonly FoundByTest[] = [
   ),
   ofKubernetes(
     'the owner that lost an object is not told',
-    enqueueOn,
-    '...(before.get(name) ?? []), ',
+    changedKeys,
+    '...(this.#before.get(name) ?? []), ',
     '',
     'an object that changes its owner adds both owners',
   ),
   ofKubernetes(
     'an error of onError ends the informer',
     enqueueOn,
-    'report(error ?? ',
-    'onError(error ?? ',
+    'watch = keepWatching(informer, clock, report)',
+    'watch = keepWatching(informer, clock, onError)',
     'an error of onError ends nothing',
   ),
   ofResync(

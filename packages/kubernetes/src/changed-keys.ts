@@ -1,0 +1,42 @@
+import { type KubernetesObjectLike, type Mapping, objectKey } from './mapping.ts'
+
+/** Finds the keys that a change of an object concerns: those of its new version and of the one before. */
+export class ChangedKeys<T extends KubernetesObjectLike> {
+  readonly #mapping: Mapping<T>
+  readonly #report: (error: unknown) => void
+  /** The keys of the last version of each object, unless the only one is its own. */
+  readonly #before = new Map<string, readonly string[]>()
+
+  constructor(mapping: Mapping<T>, report: (error: unknown) => void) {
+    this.#mapping = mapping
+    this.#report = report
+  }
+
+  /** The keys of one version; none if the mapping throws. */
+  of(object: T): readonly string[] {
+    try {
+      const keys = this.#mapping(object)
+      return typeof keys === 'string' ? [keys] : (keys ?? [])
+    } catch (error) {
+      this.#report(error)
+      return []
+    }
+  }
+
+  /** The keys of an object that was added or changed: the owner that lost it must learn of it too. */
+  changed(object: T): ReadonlySet<string> {
+    const name = objectKey(object) ?? ''
+    const keys = this.of(object)
+    const concerned = new Set([...(this.#before.get(name) ?? []), ...keys])
+    if (keys.length === 1 && keys[0] === name) this.#before.delete(name)
+    else this.#before.set(name, keys)
+    return concerned
+  }
+
+  /** The keys of an object that was deleted. */
+  deleted(object: T): ReadonlySet<string> {
+    const concerned = this.changed(object)
+    this.#before.delete(objectKey(object) ?? '')
+    return concerned
+  }
+}

@@ -1,0 +1,70 @@
+import { type Clock, SluiceError } from '@sluice/core'
+import type { InformerLike } from './informer.ts'
+
+/** How long to wait before a watch that failed is begun again, at first and at most, in milliseconds. */
+const restartMs = { first: 500, longest: 30_000 }
+
+/** How long a watch must have been without an error for the next wait to be short, in milliseconds. */
+const steadyMs = 60_000
+
+/** An informer that is started again after each error. */
+export interface KeptWatch {
+  /** Resolves to true after the first list, and to false if `stop` was called earlier. */
+  readonly synced: Promise<boolean>
+  stop(): Promise<void>
+}
+
+/** Starts an informer, and starts it again after each error, with growing pauses. */
+export function keepWatching<T>(
+  informer: InformerLike<T>,
+  clock: Clock,
+  report: (error: unknown) => void,
+): KeptWatch {
+  let isStopped = false
+  let failures = 0
+  let startedAt = -Infinity
+  let restart: ReturnType<Clock['startTimer']> | undefined
+  let starting: Promise<void> = Promise.resolve()
+  let resolveSynced: (isSynced: boolean) => void = () => {}
+  const synced = new Promise<boolean>((resolve) => {
+    resolveSynced = resolve
+  })
+
+  function start(): void {
+    startedAt = clock.monotonicMs()
+    starting = informer.start().then(() => {
+      // It also resolves after a list that failed: then it has called `failed`.
+      if (restart === undefined) resolveSynced(true)
+    }, failed)
+  }
+
+  function failed(error?: unknown): void {
+    if (isStopped) return
+    report(error ?? new SluiceError('ERR_STORE', 'the watch of an informer ended with an error'))
+    if (restart !== undefined) return
+    if (clock.monotonicMs() - startedAt > steadyMs) failures = 0
+    const ms = Math.min(restartMs.first * 2 ** failures, restartMs.longest)
+    failures += 1
+    restart = clock.startTimer(ms, () => {
+      restart = undefined
+      if (!isStopped) start()
+    })
+    // A controller whose watch is down must not end for lack of anything to do.
+    restart.ref()
+  }
+
+  informer.on('error', failed)
+  start()
+  return {
+    synced,
+    async stop() {
+      isStopped = true
+      resolveSynced(false)
+      restart?.stop()
+      informer.off('error', failed)
+      await informer.stop()
+      // A watch that was being opened meanwhile is open after all.
+      void starting.then(() => informer.stop())
+    },
+  }
+}
