@@ -44,108 +44,88 @@ const silent = new WeakSet<object>()
  */
 export function transact(transaction: unknown, use: TransactionUse): DriverTransaction {
   const client = checkTransaction(transaction)
-  const connectionFor = (poolUse: PoolUse): Connection => {
-    if (isPgliteLike(client)) return new PgliteConnection(client, poolUse)
-    const send = sendTextOf(client)
-    if (send !== undefined) return new ForeignTransaction(send, poolUse)
-    return new PgConnection(client as PgClient, poolUse, () => false)
-  }
 
-  /** Concurrent calls would share a savepoint, and roll each other back. */
-  async function inTurn<T>(verb: () => Promise<T>): Promise<T> {
-    const turn = (turns.get(client) ?? Promise.resolve()).then(verb)
-    turns.set(
-      client,
-      turn.catch(() => {}),
-    )
-    return await turn
-  }
-
-  async function guarded<T>(
+  function run<T>(
     queue: string,
-    work: (
+    verb: (
       store: Store,
       connection: Connection,
       onBucketConnection: OnBucketConnection,
     ) => Promise<readonly T[]>,
     wakes: (reply: T) => boolean,
   ): Promise<readonly T[]> {
-    if (silent.has(client)) {
-      throw new SluiceError(
-        'ERR_STORE',
-        'this client did not answer an earlier verb in time; roll back, and open a new connection',
-      )
-    }
-    // A client of pg keeps statements until it is connected, and would answer none of them.
-    const { _connected: isConnected, _connecting: isConnecting } = client as PgClient
-    if (isConnected === false && isConnecting === false) {
-      throw new SluiceTypeError('transaction', 'must be a client that is connected')
-    }
-    const store = await use.store()
-    const connection = connectionFor(use.poolUse())
-    // A bucket that stays locked until the caller commits would block all users of that bucket. So tokens
-    // are taken on another connection, and a rollback does not return them. PGlite has only one.
-    const onBucketConnection: OnBucketConnection = use.isSingle
-      ? (charge) => charge(connection)
-      : (charge) => use.buckets().transaction(charge).catch(notCharged)
-    try {
-      await savepoint(connection)
-      const replies = await work(store, connection, onBucketConnection)
-      // Postgres sends the notice with the commit.
-      if (use.channel !== undefined && replies.some(wakes)) {
-        await connection.query(store.statements.notify, [use.channel, noticeOf(queue)])
-      }
-      await connection.script('release savepoint sluice')
-      return replies
-    } catch (error) {
-      if (error instanceof DeadlineError) {
-        // Only a rollback by the caller makes sure that the call has no effect.
-        silent.add(client)
-        const message = `the client of the transaction did not answer: ${error.message}; roll back, and destroy the client`
-        throw new SluiceError('ERR_UNKNOWN_OUTCOME', message, { cause: error })
-      }
-      await connection
-        .script('rollback to savepoint sluice; release savepoint sluice')
-        .catch(() => {})
-      throw transactionError(error)
-    }
+    return inTurn(client, async () => {
+      checkUsable(client)
+      const store = await use.store()
+      const connection = connectionOf(client, use.poolUse())
+      return await withSavepoint(client, connection, async () => {
+        const replies = await verb(store, connection, bucketConnection(use, connection))
+        // Postgres sends the notice with the commit.
+        if (use.channel !== undefined && replies.some(wakes)) {
+          await connection.query(store.statements.notify, [use.channel, noticeOf(queue)])
+        }
+        return replies
+      })
+    })
   }
 
   return {
     add: (queue, asks, options) =>
-      inTurn(() =>
-        guarded<AskReply>(
-          queue,
-          (store, connection, onBucketConnection) =>
-            addByTransitions(store, connection, queue, asks, options, onBucketConnection),
-          ({ outcome }) => outcome === 'added' || outcome === 'moved',
-        ),
+      run<AskReply>(
+        queue,
+        (store, connection, onBucketConnection) =>
+          addByTransitions(store, connection, queue, asks, options, onBucketConnection),
+        ({ outcome }) => outcome === 'added' || outcome === 'moved',
       ),
     finish: (queue, finishes, options) =>
-      inTurn(() =>
-        guarded<FinishReply>(
-          queue,
-          async (store, connection, onBucketConnection) => {
-            const replies = await finishByTransitions(
-              store,
-              connection,
-              queue,
-              finishes,
-              options,
-              onBucketConnection,
-            )
-            const index = replies.findIndex(({ outcome }) => outcome === 'lost')
-            if (index === -1) return replies
-            throw new SluiceError(
-              'ERR_LEASE_LOST',
-              `key ${JSON.stringify(finishes[index]?.key)} is no longer held under this token; roll ` +
-                'the transaction back',
-            )
-          },
-          ({ outcome }) => outcome === 'ready' || outcome === 'delayed',
-        ),
+      run<FinishReply>(
+        queue,
+        async (store, connection, onBucketConnection) => {
+          const replies = await finishByTransitions(
+            store,
+            connection,
+            queue,
+            finishes,
+            options,
+            onBucketConnection,
+          )
+          const index = replies.findIndex(({ outcome }) => outcome === 'lost')
+          if (index === -1) return replies
+          throw new SluiceError(
+            'ERR_LEASE_LOST',
+            `key ${JSON.stringify(finishes[index]?.key)} is no longer held under this token; roll ` +
+              'the transaction back',
+          )
+        },
+        ({ outcome }) => outcome === 'ready' || outcome === 'delayed',
       ),
   }
+}
+
+/** Concurrent calls on one client would share a savepoint, and roll each other back. */
+async function inTurn<T>(client: object, call: () => Promise<T>): Promise<T> {
+  const turn = (turns.get(client) ?? Promise.resolve()).then(call)
+  turns.set(
+    client,
+    turn.catch(() => {}),
+  )
+  return await turn
+}
+
+function connectionOf(client: object, poolUse: PoolUse): Connection {
+  if (isPgliteLike(client)) return new PgliteConnection(client, poolUse)
+  const send = sendTextOf(client)
+  if (send !== undefined) return new ForeignTransaction(send, poolUse)
+  return new PgConnection(client as PgClient, poolUse, () => false)
+}
+
+/**
+ * A bucket that stays locked until the caller commits would block all users of that bucket. So tokens
+ * are taken on another connection, and a rollback does not return them. PGlite has only one.
+ */
+function bucketConnection(use: TransactionUse, connection: Connection): OnBucketConnection {
+  if (use.isSingle) return (charge) => charge(connection)
+  return (charge) => use.buckets().transaction(charge).catch(notCharged)
 }
 
 function checkTransaction(transaction: unknown): object {
@@ -160,6 +140,45 @@ function checkTransaction(transaction: unknown): object {
   )
 }
 
+/** Refuses a client whose transaction is in an unknown state, and one that would never answer. */
+function checkUsable(client: object): void {
+  if (silent.has(client)) {
+    throw new SluiceError(
+      'ERR_STORE',
+      'this client did not answer an earlier verb in time; roll back, and open a new connection',
+    )
+  }
+  // A client of pg keeps statements until it is connected, and would answer none of them.
+  const { _connected: isConnected, _connecting: isConnecting } = client as PgClient
+  if (isConnected === false && isConnecting === false) {
+    throw new SluiceTypeError('transaction', 'must be a client that is connected')
+  }
+}
+
+async function withSavepoint<T>(
+  client: object,
+  connection: Connection,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    await savepoint(connection)
+    const result = await work()
+    await connection.script('release savepoint sluice')
+    return result
+  } catch (error) {
+    if (error instanceof DeadlineError) {
+      // Only a rollback by the caller makes sure that the call has no effect.
+      silent.add(client)
+      const message = `the client of the transaction did not answer: ${error.message}; roll back, and destroy the client`
+      throw new SluiceError('ERR_UNKNOWN_OUTCOME', message, { cause: error })
+    }
+    await connection
+      .script('rollback to savepoint sluice; release savepoint sluice')
+      .catch(() => {})
+    throw transactionError(error)
+  }
+}
+
 async function savepoint(connection: Connection): Promise<void> {
   try {
     await connection.script(`savepoint sluice; ${settingsText}`)
@@ -168,9 +187,7 @@ async function savepoint(connection: Connection): Promise<void> {
       throw new SluiceTypeError(
         'transaction',
         'must be a client or a transaction object on which a transaction is open',
-        {
-          cause: error,
-        },
+        { cause: error },
       )
     }
     throw error

@@ -77,8 +77,8 @@ export const foundByTestsOfPostgres: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/postgres/src/transact/transact.ts',
-        find: '(turns.get(client) ?? Promise.resolve()).then(verb)',
-        replace: 'Promise.resolve().then(verb)',
+        find: '(turns.get(client) ?? Promise.resolve()).then(call)',
+        replace: 'Promise.resolve().then(call)',
       },
     ],
     finder: {
