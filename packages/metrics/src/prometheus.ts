@@ -3,12 +3,8 @@ import { Counter, Gauge, type Histogram, type Registry } from 'prom-client'
 import { type AdapterOptions, splitOptions } from './provider/adapter-options.ts'
 import { GoHistogram } from './provider/go-histogram.ts'
 import { type MetricId, metricTable } from './provider/names.ts'
-import {
-  type Labels,
-  type Series,
-  type SeriesFactory,
-  tableProvider,
-} from './provider/table-provider.ts'
+import type { Labels, Series, SeriesFactory } from './provider/series.ts'
+import { tableProvider } from './provider/table-provider.ts'
 import { createRecorder, type Recorder } from './recorder/recorder.ts'
 
 /** Options of {@link prometheusMetrics}. */

@@ -1,5 +1,5 @@
 import type { SettableGaugeMetric } from './provider.ts'
-import type { Series } from './table-provider.ts'
+import type { Series } from './series.ts'
 
 /** A gauge with several parts, which shows their sum. It is dropped with the last part. */
 export class GaugeSum {
