@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { heardAt, isPaused, link } from '../live/live.ts'
+import { heardAt, isPaused, link } from '../live/link.ts'
 import { announce } from '../live/notices.ts'
 import { storeTime } from '../live/store-time.ts'
 import { duration } from '../text/durations.ts'

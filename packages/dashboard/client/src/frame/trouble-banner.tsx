@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { isPaused, trouble } from '../live/live.ts'
+import { isPaused, trouble } from '../live/link.ts'
 import { storeTime } from '../live/store-time.ts'
 import { duration } from '../text/durations.ts'
 import { Icon } from '../ui/icon.tsx'

@@ -18,9 +18,12 @@ function whyUseless(action: ActionName, view: KeyView): string | undefined {
   return undefined
 }
 
+/** The actions that a dialog asks about first. */
+type Asked = 'add' | 'remove' | 'park' | 'release'
+
 /** The actions for one key. */
 export function KeyActions({ view }: { readonly view: KeyView }): JSX.Element {
-  const open = useSignal<'add' | 'remove' | 'park' | 'release' | undefined>(undefined)
+  const open = useSignal<Asked | undefined>(undefined)
   const { queue, key, line } = view
   const does = (action: ActionName) => ({
     action,
@@ -44,7 +47,7 @@ export function KeyActions({ view }: { readonly view: KeyView }): JSX.Element {
       {line !== undefined && (
         <>
           <ActionButton {...does('runNow')}>Run now</ActionButton>
-          {line?.held !== undefined && (
+          {line.held !== undefined && (
             <ActionButton
               {...does('release')}
               onAct={() => {
@@ -55,7 +58,7 @@ export function KeyActions({ view }: { readonly view: KeyView }): JSX.Element {
             </ActionButton>
           )}
           <ActionButton {...does('forget')}>Forget failures</ActionButton>
-          {line?.parked === true ? (
+          {line.parked ? (
             <ActionButton {...does('unpark')}>Unpark</ActionButton>
           ) : (
             <ActionButton
@@ -78,48 +81,66 @@ export function KeyActions({ view }: { readonly view: KeyView }): JSX.Element {
           </ActionButton>
         </>
       )}
-      {open.value === 'add' && <AddDialog queue={queue} fixedKey={key} onClose={close} />}
-      {open.value === 'release' && line?.held !== undefined && (
-        <ConfirmDialog
-          title="Release 1 key?"
-          verb="Release 1 key"
-          onYes={() => act({ queue, key, action: 'release', token: line.held?.token ?? 0 })}
-          onClose={close}
-        >
-          <p>
-            This takes <Visible text={key} /> from the worker that holds it, and puts the run back
-            in line. Do this if the worker hangs. The worker is not stopped; what it does with the
-            key afterwards has no effect on the queue.
-          </p>
-        </ConfirmDialog>
-      )}
-      {open.value === 'park' && (
-        <ConfirmDialog
-          title="Park 1 key?"
-          verb="Park 1 key"
-          onYes={() => act({ queue, key, action: 'park' })}
-          onClose={close}
-        >
-          <p>
-            <Visible text={key} /> does not run until it is unparked.
-            {line?.held !== undefined && ' The run in progress finishes first.'}
-          </p>
-        </ConfirmDialog>
-      )}
-      {open.value === 'remove' && (
-        <ConfirmDialog
-          title="Remove 1 key?"
-          verb="Remove 1 key"
-          isDangerous
-          onYes={() => act({ queue, key, action: 'remove' })}
-          onClose={close}
-        >
-          <p>
-            This deletes <Visible text={key} /> with its failure count ({line?.failures ?? 0}). A
-            run in progress is not interrupted. This cannot be undone.
-          </p>
-        </ConfirmDialog>
-      )}
+      {open.value !== undefined && <KeyDialog asked={open.value} view={view} onClose={close} />}
     </div>
+  )
+}
+
+function KeyDialog({
+  asked,
+  view: { queue, key, line },
+  onClose,
+}: {
+  readonly asked: Asked
+  readonly view: KeyView
+  readonly onClose: () => void
+}): JSX.Element | null {
+  if (asked === 'add') return <AddDialog queue={queue} fixedKey={key} onClose={onClose} />
+  if (asked === 'park') {
+    return (
+      <ConfirmDialog
+        title="Park 1 key?"
+        verb="Park 1 key"
+        onYes={() => act({ queue, key, action: 'park' })}
+        onClose={onClose}
+      >
+        <p>
+          <Visible text={key} /> does not run until it is unparked.
+          {line?.held !== undefined && ' The run in progress finishes first.'}
+        </p>
+      </ConfirmDialog>
+    )
+  }
+  if (asked === 'remove') {
+    return (
+      <ConfirmDialog
+        title="Remove 1 key?"
+        verb="Remove 1 key"
+        isDangerous
+        onYes={() => act({ queue, key, action: 'remove' })}
+        onClose={onClose}
+      >
+        <p>
+          This deletes <Visible text={key} /> with its failure count ({line?.failures ?? 0}). A run
+          in progress is not interrupted. This cannot be undone.
+        </p>
+      </ConfirmDialog>
+    )
+  }
+  const held = line?.held
+  if (held === undefined) return null
+  return (
+    <ConfirmDialog
+      title="Release 1 key?"
+      verb="Release 1 key"
+      onYes={() => act({ queue, key, action: 'release', token: held.token })}
+      onClose={onClose}
+    >
+      <p>
+        This takes <Visible text={key} /> from the worker that holds it, and puts the run back in
+        line. Do this if the worker hangs. The worker is not stopped; what it does with the key
+        afterwards has no effect on the queue.
+      </p>
+    </ConfirmDialog>
   )
 }

@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact'
 import type { KeyView } from '../../../src/wire.ts'
-import { useView } from '../live/live.ts'
+import { useView } from '../live/views.ts'
 import type { KeyLocation } from '../location/location.ts'
 import { grouped } from '../text/figures.ts'
 import { CopyButton } from '../ui/copy-button.tsx'

@@ -2,7 +2,8 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { KeyLines } from '../../../src/wire.ts'
 import { messageOf, request } from '../live/ask.ts'
-import { changes, heardAt, isPaused } from '../live/live.ts'
+import { heardAt, isPaused } from '../live/link.ts'
+import { changes } from '../live/views.ts'
 import { paramsOf, type QueueLocation } from '../location/location.ts'
 
 /** The last page of keys that was read. */
@@ -50,6 +51,22 @@ function queryOf({ queue, keys, cursors }: QueueLocation): string {
   return params.toString()
 }
 
+/** A page that is not full, with the keys that the next part of the search finds. */
+async function withMore(query: string, lines: KeyLines, signal: AbortSignal): Promise<KeyLines> {
+  const params = new URLSearchParams(query)
+  params.set('cursor', lines.cursor ?? '')
+  params.set('limit', String(pageSize - lines.keys.length))
+  const more = await request<KeyLines>(`api/keys?${params}`, { signal })
+  const { cursor: _, ...rest } = lines
+  return {
+    ...rest,
+    at: more.at,
+    keys: [...lines.keys, ...more.keys],
+    lookedAt: lines.lookedAt + more.lookedAt,
+    ...(more.cursor === undefined ? {} : { cursor: more.cursor }),
+  }
+}
+
 /**
  * The keys of a location; read again when the location changes, after every action, and periodically
  * while updates are not paused.
@@ -83,20 +100,9 @@ export function useKeyList(location: QueueLocation): KeyList {
         ...(isPart ? { search: { lookedAt, isRunning, toggle } } : {}),
       }
       if (!isRunning) return
-      const params = new URLSearchParams(query)
-      params.set('cursor', lines.cursor ?? '')
-      params.set('limit', String(pageSize - lines.keys.length))
       const { signal } = controller
-      const more = await request<KeyLines>(`api/keys?${params}`, { signal })
+      lines = await withMore(query, lines, signal)
       if (signal.aborted) return
-      const { cursor: _, ...rest } = lines
-      lines = {
-        ...rest,
-        at: more.at,
-        keys: [...lines.keys, ...more.keys],
-        lookedAt: lookedAt + more.lookedAt,
-        ...(more.cursor === undefined ? {} : { cursor: more.cursor }),
-      }
     }
   }
 

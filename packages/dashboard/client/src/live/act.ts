@@ -6,10 +6,10 @@ import type {
   SessionInfo,
 } from '../../../src/wire.ts'
 import { HttpError, messageOf, request } from './ask.ts'
-import { refresh } from './live.ts'
 import { notify } from './notices.ts'
 import { ownActions } from './own-actions.ts'
 import { postSigned, session } from './session.ts'
+import { refresh } from './views.ts'
 
 const verbs: Readonly<Record<ActionName, string>> = {
   add: 'add keys',

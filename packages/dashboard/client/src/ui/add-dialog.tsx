@@ -1,5 +1,5 @@
-import { useSignal } from '@preact/signals'
-import type { JSX } from 'preact'
+import { type Signal, useSignal } from '@preact/signals'
+import type { ComponentChildren, JSX } from 'preact'
 import type { ActionRequest } from '../../../src/wire.ts'
 import { act } from '../live/act.ts'
 import { Dialog } from './dialog.tsx'
@@ -22,6 +22,59 @@ function itemOf(text: string): { readonly item?: unknown } | undefined {
   }
 }
 
+/** The fields of the form, as they were typed. */
+interface Typed {
+  readonly key: string
+  readonly item: string
+  readonly after: string
+  readonly priority: string
+}
+
+/** What to add, or why it cannot be. */
+function requestOf(queue: string, typed: Typed): ActionRequest | string {
+  const seconds = numberOf(typed.after)
+  const priority = numberOf(typed.priority)
+  const content = itemOf(typed.item)
+  if (typed.key === '') return 'A key needs at least one character.'
+  if (content === undefined) return 'The item is not JSON; a text needs quotes.'
+  if (seconds === null || (seconds ?? 0) < 0) return 'The delay is not a number.'
+  if (priority === null || (priority !== undefined && !Number.isInteger(priority)))
+    return 'The priority is not a whole number.'
+  return {
+    queue,
+    action: 'add',
+    key: typed.key,
+    ...content,
+    ...(seconds === undefined ? {} : { afterMs: seconds * 1_000 }),
+    ...(priority === undefined ? {} : { priority }),
+  }
+}
+
+function NumberField({
+  value,
+  inputMode,
+  children,
+}: {
+  readonly value: Signal<string>
+  readonly inputMode: 'decimal' | 'numeric'
+  readonly children: ComponentChildren
+}): JSX.Element {
+  return (
+    <label class="field">
+      <span>{children}</span>
+      <input
+        type="text"
+        inputMode={inputMode}
+        placeholder="0"
+        value={value.value}
+        onInput={(event) => {
+          value.value = event.currentTarget.value
+        }}
+      />
+    </label>
+  )
+}
+
 /** The form that adds a key. */
 export function AddDialog({
   queue,
@@ -41,26 +94,14 @@ export function AddDialog({
 
   const submit = async (event: Event) => {
     event.preventDefault()
-    const seconds = numberOf(after.value)
-    const rank = numberOf(priority.value)
-    const content = itemOf(item.value)
-    if (key.value === '') refusal.value = 'A key needs at least one character.'
-    else if (content === undefined) refusal.value = 'The item is not JSON; a text needs quotes.'
-    else if (seconds === null || (seconds ?? 0) < 0) refusal.value = 'The delay is not a number.'
-    else if (rank === null || (rank !== undefined && !Number.isInteger(rank)))
-      refusal.value = 'The priority is not a whole number.'
-    else {
-      refusal.value = ''
-      const request: ActionRequest = {
-        queue,
-        action: 'add',
-        key: key.value,
-        ...content,
-        ...(seconds === undefined ? {} : { afterMs: seconds * 1_000 }),
-        ...(rank === undefined ? {} : { priority: rank }),
-      }
-      if (await act(request)) onClose()
-    }
+    const request = requestOf(queue, {
+      key: key.value,
+      item: item.value,
+      after: after.value,
+      priority: priority.value,
+    })
+    refusal.value = typeof request === 'string' ? request : ''
+    if (typeof request !== 'string' && (await act(request))) onClose()
   }
 
   return (
@@ -102,30 +143,12 @@ export function AddDialog({
           />
         </label>
         <div class="field-pair">
-          <label class="field">
-            <span>Delay, in seconds</span>
-            <input
-              type="text"
-              inputMode="decimal"
-              placeholder="0"
-              value={after.value}
-              onInput={(event) => {
-                after.value = event.currentTarget.value
-              }}
-            />
-          </label>
-          <label class="field">
-            <span>Priority</span>
-            <input
-              type="text"
-              inputMode="numeric"
-              placeholder="0"
-              value={priority.value}
-              onInput={(event) => {
-                priority.value = event.currentTarget.value
-              }}
-            />
-          </label>
+          <NumberField value={after} inputMode="decimal">
+            Delay, in seconds
+          </NumberField>
+          <NumberField value={priority} inputMode="numeric">
+            Priority
+          </NumberField>
         </div>
         <p class="refusal" role="alert">
           {refusal.value}

@@ -1,0 +1,159 @@
+import { batch } from '@preact/signals'
+import type { Audit, Delta, StreamEvents } from '../../../src/wire.ts'
+import { applyDelta } from './apply-delta.ts'
+import { HttpError, messageOf } from './ask.ts'
+import { heard, link, lost, recovered, refusal, trouble } from './link.ts'
+import { notify } from './notices.ts'
+import { ownActions } from './own-actions.ts'
+import { loadSession, session } from './session.ts'
+import { changes, keepView, keptView, readView } from './views.ts'
+
+const firstWaitMs = 500
+const longestWaitMs = 5_000
+/** A stream without a message for this long is lost; the server sends one at least every 15 s. */
+const silenceMs = 45_000
+/** The first message of a stream comes sooner: a view, or why the store cannot be read. */
+const firstSilenceMs = 20_000
+
+/** A stream had no message, though the server answers requests: the next one is opened then. */
+let heldBackUntil = 0
+const heldBackMs = 300_000
+
+function heldBack(): string | undefined {
+  if (performance.now() >= heldBackUntil) return undefined
+  return 'no event arrives, perhaps since a proxy holds them back'
+}
+
+/** One subject's stream: opened again whenever it is lost, until it is stopped. */
+class StreamFollower {
+  readonly #about: string
+  #source: EventSource | undefined
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #watchdog: ReturnType<typeof setTimeout> | undefined
+  #waitMs = firstWaitMs
+  #isOver = false
+  #isUnheard = true
+  #isHeldBack = false
+
+  constructor(about: string) {
+    this.#about = about
+  }
+
+  start(): void {
+    if (heldBack() === undefined) this.#open()
+    else void this.#check()
+  }
+
+  stop(): void {
+    this.#isOver = true
+    this.#close()
+  }
+
+  #close(): void {
+    this.#source?.close()
+    clearTimeout(this.#timer)
+    clearTimeout(this.#watchdog)
+  }
+
+  #again(): void {
+    this.#close()
+    if (this.#isOver) return
+    this.#timer = setTimeout(() => void this.#check(), this.#waitMs * (0.75 + Math.random() / 2))
+    this.#waitMs = Math.min(longestWaitMs, this.#waitMs * 2)
+  }
+
+  /** An EventSource does not report why it failed; a plain request does. */
+  async #check(): Promise<void> {
+    try {
+      if (!(await loadSession()) || this.#isOver) return
+      const view = await readView(this.#about)
+      if (this.#isOver) return
+      keepView(this.#about, view)
+      if (this.#isHeldBack) heldBackUntil = performance.now() + heldBackMs
+      this.#isHeldBack = false
+      const noStreamBecause = session.value?.noStreamBecause ?? heldBack()
+      if (noStreamBecause === undefined) return this.#open()
+      heard(view.at)
+      lost('full', noStreamBecause)
+      this.#again()
+    } catch (error) {
+      if (this.#isOver) return
+      // The server is silent altogether.
+      this.#isHeldBack = false
+      if (error instanceof HttpError && error.isForGood) refusal.value = error.message
+      else {
+        const isOfStore = error instanceof HttpError && error.code.startsWith('ERR_')
+        lost(isOfStore ? 'store' : 'server', messageOf(error))
+        this.#again()
+      }
+    }
+  }
+
+  #failed(): void {
+    // The first stream may have been refused: then the check learns why.
+    if (trouble.peek() === undefined && !this.#isUnheard)
+      lost('server', 'the dashboard’s server does not answer')
+    this.#isUnheard = false
+    this.#again()
+  }
+
+  #open(): void {
+    this.#close()
+    if (link.peek() !== 'lost') link.value = 'connecting'
+    this.#source = new EventSource(`api/stream?${this.#about}`)
+    this.#source.onerror = () => this.#failed()
+    this.#watchdog = setTimeout(() => {
+      this.#isHeldBack = true
+      this.#again()
+    }, firstSilenceMs)
+    this.#listen()
+  }
+
+  #listen(): void {
+    const about = this.#about
+    this.#on('snapshot', (view) => {
+      this.#waitMs = firstWaitMs
+      keepView(about, view)
+      heard(view.at)
+      recovered()
+    })
+    this.#on('delta', (delta: Delta) => {
+      const before = keptView(about)
+      if (before === undefined) return
+      const view = applyDelta(before, delta)
+      keepView(about, view)
+      heard(view.at)
+      recovered()
+    })
+    this.#on('ping', ({ at }) => {
+      heard(at)
+      if (keptView(about) !== undefined) recovered()
+    })
+    this.#on('trouble', ({ message, sinceMs }) => {
+      this.#waitMs = firstWaitMs
+      lost('store', message, sinceMs)
+    })
+    this.#on('audit', (audit: Audit) => {
+      const source = audit.queue === '' ? '' : `${audit.queue}: `
+      if (!ownActions.take(audit)) notify('news', `${source}${audit.words}`)
+      changes.value = changes.peek() + 1
+    })
+  }
+
+  #on<E extends keyof StreamEvents>(name: E, hear: (data: StreamEvents[E]) => void): void {
+    this.#source?.addEventListener(name, (event) => {
+      clearTimeout(this.#watchdog)
+      this.#watchdog = setTimeout(() => this.#failed(), silenceMs)
+      this.#isUnheard = false
+      const data = JSON.parse((event as MessageEvent<string>).data) as StreamEvents[E]
+      batch(() => hear(data))
+    })
+  }
+}
+
+/** Keeps the stream of a subject open, reconnecting until the returned function is called. */
+export function followStream(about: string): () => void {
+  const follower = new StreamFollower(about)
+  follower.start()
+  return () => follower.stop()
+}

@@ -1,0 +1,65 @@
+import { batch, signal } from '@preact/signals'
+import { announce } from './notices.ts'
+import { setStoreTime } from './store-time.ts'
+
+/** The state of the connection to the server. */
+export type Link = 'connecting' | 'live' | 'lost' | 'paused'
+
+/** Why updates have stopped, and since when by the clock of the browser. */
+export interface Trouble {
+  /** `full`: no stream can be had; views are read at intervals instead. */
+  readonly what: 'store' | 'server' | 'full'
+  readonly words: string
+  readonly since: number
+}
+
+/** Whether the user has paused updates. */
+export const isPaused = signal(false)
+
+export const link = signal<Link>('connecting')
+export const trouble = signal<Trouble | undefined>(undefined)
+
+/** When the last message came, by the clock of the browser. */
+export const heardAt = signal<number | undefined>(undefined)
+
+/** Why the server cannot show the location, such as an invalid queue name. */
+export const refusal = signal<string | undefined>(undefined)
+
+/** Notes the time of the store that came with a message. */
+export function heard(at: number): void {
+  setStoreTime(at)
+  heardAt.value = Date.now()
+}
+
+/** Notes and announces that updates have stopped. */
+export function lost(what: Trouble['what'], words: string, forMs = 0): void {
+  if (trouble.peek() === undefined) {
+    announce(
+      what === 'store'
+        ? `Store unreachable: ${words}`
+        : what === 'full'
+          ? `No live updates: ${words}`
+          : 'Connection lost.',
+    )
+  }
+  const since = trouble.peek()?.since ?? Date.now() - forMs
+  batch(() => {
+    trouble.value = { what, words, since }
+    if (link.peek() !== 'paused') link.value = what === 'full' ? 'connecting' : 'lost'
+  })
+}
+
+/** Notes that the server answers and can read the store. */
+export function reachable(): void {
+  if (trouble.peek() !== undefined) announce('Connected again.')
+  trouble.value = undefined
+}
+
+/** Notes that the stream brings updates again. */
+export function recovered(): void {
+  batch(() => {
+    reachable()
+    refusal.value = undefined
+    link.value = 'live'
+  })
+}
