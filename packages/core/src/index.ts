@@ -47,6 +47,7 @@ export {
   type Operate,
   type Transfer,
 } from './driver/driver.ts'
+export type { Finding } from './driver/finding.ts'
 export type {
   Depth,
   FailedRun,

@@ -17,7 +17,7 @@ export type {
 } from './connection/client-shapes.ts'
 export { postgresDriver } from './postgres-driver.ts'
 export type { MigrateMode, PostgresOptions } from './postgres-options.ts'
-export { doctor, type Finding, type Level } from './schema/doctor.ts'
+export { doctor, type Finding } from './schema/doctor.ts'
 export {
   type MigrateOptions,
   type MigrateReport,

@@ -1,4 +1,5 @@
 /** Checks the health of a store, for operators. It only reads. */
+import type { Finding as StoreFinding } from '@sluice/core'
 import { type Connections, type Reply, ReplyError } from './connection/connections.ts'
 import { storeError } from './connection/errors.ts'
 import { openConnections } from './connection/open-connections.ts'
@@ -8,27 +9,10 @@ import { StoreTime } from './rows/store-time.ts'
 import { Store } from './store.ts'
 import { liveliness } from './verbs/queues.ts'
 
-/** The result of a check. */
-export type Level = 'ok' | 'warning' | 'failure'
-
 /** One check and its result. */
-export interface Finding {
-  /** The name of the check, which does not change between versions. */
-  readonly check:
-    | 'server'
-    | 'memory'
-    | 'disk'
-    | 'replicas'
-    | 'scripts'
-    | 'clock'
-    | 'leases'
-    | 'workers'
-  readonly level: Level
-  /** The result as a sentence. */
-  readonly summary: string
-  /** The result as numbers and names, for programs. */
-  readonly facts: Readonly<Record<string, string | number | boolean | null>>
-}
+export type Finding = StoreFinding<
+  'server' | 'memory' | 'disk' | 'replicas' | 'scripts' | 'clock' | 'leases' | 'workers'
+>
 
 /** By how much the clocks may differ, in milliseconds. */
 const clockMsMax = 1_000

@@ -12,7 +12,7 @@ export type {
   RedisClient,
 } from './clients/client-shapes.ts'
 export type { ConnectionOptions } from './connection/open-connections.ts'
-export { doctor, type Finding, type Level } from './doctor.ts'
+export { doctor, type Finding } from './doctor.ts'
 export type { Durability } from './durability.ts'
 export type { Replayed } from './journal-keeper.ts'
 export { redisDriver } from './redis-driver.ts'

@@ -1,5 +1,5 @@
 /** Checks the health of a store, for operators. It only reads. */
-import type { WorkerInfo } from '@sluice/core'
+import type { Finding as StoreFinding, WorkerInfo } from '@sluice/core'
 import type { Row } from '../connection/client-shapes.ts'
 import type { Connections } from '../connection/connection.ts'
 import type { ConnectionProbe } from '../connection/connection-probe.ts'
@@ -13,29 +13,19 @@ import { checkServer } from './check-server.ts'
 import { channelOf } from './schema-name.ts'
 import { SchemaState, schemaVersion } from './schema-state.ts'
 
-/** The result of a check. */
-export type Level = 'ok' | 'warning' | 'failure'
-
 /** One check and its result. */
-export interface Finding {
-  /** The name of the check, which does not change between versions. */
-  readonly check:
-    | 'schema'
-    | 'horizon'
-    | 'row-security'
-    | 'table'
-    | 'hot'
-    | 'autovacuum'
-    | 'listen'
-    | 'clock'
-    | 'leases'
-    | 'workers'
-  readonly level: Level
-  /** The result as a sentence. */
-  readonly summary: string
-  /** The result as numbers and names, for programs. */
-  readonly facts: Readonly<Record<string, string | number | boolean | null>>
-}
+export type Finding = StoreFinding<
+  | 'schema'
+  | 'horizon'
+  | 'row-security'
+  | 'table'
+  | 'hot'
+  | 'autovacuum'
+  | 'listen'
+  | 'clock'
+  | 'leases'
+  | 'workers'
+>
 
 /** How old a snapshot may be before it is a warning, in transactions and in seconds. */
 const horizonAgeMax = 100_000

@@ -1,5 +1,4 @@
-import { SluiceError } from '@sluice/core'
-import type { Finding } from '@sluice/postgres'
+import { type Finding, SluiceError } from '@sluice/core'
 import type { CommandSpec } from '../../command.ts'
 import { usageError } from '../../command-error.ts'
 import type { Context } from '../../context.ts'
@@ -9,17 +8,14 @@ import type { Column } from '../../output/table.ts'
 import { refuseMissing } from '../../stores/open-store.ts'
 import type { StoreAddress } from '../../stores/store-address.ts'
 
-/** One finding, in the same form for every store. */
-type Look = Omit<Finding, 'check'> & { readonly check: string }
-
-async function examined(context: Context, address: StoreAddress): Promise<readonly Look[]> {
+async function examined(context: Context, address: StoreAddress): Promise<readonly Finding[]> {
   switch (address.kind) {
     case 'memory':
       throw usageError(
         'memory: has nothing to check; name a SQLite file, a Postgres database or a Redis',
       )
     case 'sqlite':
-      return await sqliteLooks(address)
+      return await sqliteFindings(address)
     case 'postgres': {
       const { doctor: examine } = await import('@sluice/postgres')
       const { connectionString, schema } = address
@@ -36,7 +32,7 @@ async function examined(context: Context, address: StoreAddress): Promise<readon
 }
 
 /** The findings; for a store that cannot be examined, why not. */
-async function looksOf(context: Context, address: StoreAddress): Promise<readonly Look[]> {
+async function findingsOf(context: Context, address: StoreAddress): Promise<readonly Finding[]> {
   try {
     return await examined(context, address)
   } catch (error) {
@@ -46,7 +42,9 @@ async function looksOf(context: Context, address: StoreAddress): Promise<readonl
   }
 }
 
-async function sqliteLooks(address: StoreAddress & { kind: 'sqlite' }): Promise<readonly Look[]> {
+async function sqliteFindings(
+  address: StoreAddress & { kind: 'sqlite' },
+): Promise<readonly Finding[]> {
   refuseMissing(address, 'existing')
   const { examineStore } = await import('@sluice/sqlite')
   const report = await examineStore({ file: address.file, migrate: 'verify' })
@@ -54,7 +52,7 @@ async function sqliteLooks(address: StoreAddress & { kind: 'sqlite' }): Promise<
   const isLogLong = logBytes > 2 * logBytesMax
   return [
     ...findings.map(
-      (summary): Look => ({ check: 'integrity', level: 'failure', summary, facts: {} }),
+      (summary): Finding => ({ check: 'integrity', level: 'failure', summary, facts: {} }),
     ),
     ...(findings.length > 0
       ? []
@@ -107,13 +105,13 @@ export const doctor: CommandSpec = {
   async run(context) {
     const { input, print } = context
     const address = await context.address()
-    const looks = await looksOf(context, address)
-    const isBad = ({ level }: Look): boolean =>
+    const findings = await findingsOf(context, address)
+    const isBad = ({ level }: Finding): boolean =>
       level === 'failure' || (input.flag('strict') && level === 'warning')
-    const healthy = !looks.some(isBad)
+    const healthy = !findings.some(isBad)
     await print.listing({
-      rows: looks,
-      columns: (paint): readonly Column<Look>[] => [
+      rows: findings,
+      columns: (paint): readonly Column<Finding>[] => [
         { title: 'CHECK', text: ({ check }) => check },
         {
           title: 'LEVEL',
@@ -125,7 +123,7 @@ export const doctor: CommandSpec = {
         { title: 'FOUND', text: ({ summary }) => oneLine(summary) },
       ],
       name: ({ check }) => check,
-      document: () => ({ store: address.label, healthy, findings: looks }),
+      document: () => ({ store: address.label, healthy, findings }),
       none: 'nothing was found',
     })
     return healthy ? exitCodes.ok : exitCodes.unhealthy
