@@ -9,6 +9,18 @@ const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
 const done = { as: 'done', forget: true } as const
 const whole = { dedupe: 'client-go', failuresExpireMs: 1_000 } as const
 
+/** Keeps the answers of finishes back until the result is resolved; the scene is quiet meanwhile. */
+function holdBackFinishes(scene: Scene): PromiseWithResolvers<void> {
+  const answers = Promise.withResolvers<void>()
+  scene.late.after = async ({ verb }) => {
+    if (verb !== 'finish') return
+    scene.late.inFlight -= 1
+    await answers.promise
+    scene.late.inFlight += 1
+  }
+  return answers
+}
+
 describe.each([late, unleased])('a run whose finish is under way, over $way', (setup) => {
   test('holds no slot, and is counted', async () => {
     const scene = new Scene(setup)
@@ -82,13 +94,7 @@ describe.each([late, unleased])('a run whose finish is under way, over $way', (s
     const queue = scene.queue({ prefetch: 3 })
     await queue.add('a')
     let runs = 0
-    const answers = Promise.withResolvers<void>()
-    scene.late.after = async ({ verb }) => {
-      if (verb !== 'finish') return
-      scene.late.inFlight -= 1
-      await answers.promise
-      scene.late.inFlight += 1
-    }
+    const answers = holdBackFinishes(scene)
     const worker = createWorker({
       queue,
       concurrency: 2,
@@ -112,13 +118,7 @@ describe.each([late, unleased])('a run whose finish is under way, over $way', (s
     const queue = scene.queue({ prefetch: 3 })
     await queue.add('a')
     let runs = 0
-    const answers = Promise.withResolvers<void>()
-    scene.late.after = async ({ verb }) => {
-      if (verb !== 'finish') return
-      scene.late.inFlight -= 1
-      await answers.promise
-      scene.late.inFlight += 1
-    }
+    const answers = holdBackFinishes(scene)
     const worker = createWorker({
       queue,
       concurrency: 2,
@@ -147,13 +147,7 @@ describe.each([late, unleased])('a run whose finish is under way, over $way', (s
     scene.forget(queue)
     await queue.add('a')
     let runs = 0
-    const answers = Promise.withResolvers<void>()
-    scene.late.after = async ({ verb }) => {
-      if (verb !== 'finish') return
-      scene.late.inFlight -= 1
-      await answers.promise
-      scene.late.inFlight += 1
-    }
+    const answers = holdBackFinishes(scene)
     const worker = createWorker({
       queue,
       concurrency: 2,

@@ -79,6 +79,19 @@ export function assertOnce(claims: readonly Claim[], keys: readonly string[]): v
   assert.equal(new Set(claims.map(({ token }) => token)).size, claims.length, 'each its own token')
 }
 
+/** Claims keys from each scene in turn, and asserts that every token is greater than the one before. */
+export async function assertTokensRise(scenes: readonly Scene[], limit: number): Promise<void> {
+  let last = 0
+  for (const scene of scenes) {
+    const { claims } = await scene.claim({ limit })
+    assert.equal(claims.length, limit)
+    for (const { token } of claims) {
+      assert.ok(token > last, `${token} after ${last}`)
+      last = token
+    }
+  }
+}
+
 /** A worker as a queue registers it. */
 export function worker(holder: string): WorkerInfo {
   return { holder, host: 'here', pid: 1, concurrency: 4, settings: {} }
@@ -232,15 +245,7 @@ export const concurrentCases: readonly Case[] = [
     async run(s) {
       const scenes = await openDrivers(s, 3)
       await addMany(s, manyKeys(3_000))
-      let last = 0
-      for (let i = 0; i < 6; i += 1) {
-        const { claims } = await (scenes[i % 3] as Scene).claim({ limit: 500 })
-        assert.equal(claims.length, 500)
-        for (const { token } of claims) {
-          assert.ok(token > last, `${token} after ${last}`)
-          last = token
-        }
-      }
+      await assertTokensRise([...scenes, ...scenes], 500)
     },
   },
   {

@@ -13,7 +13,7 @@ import {
 import { otherProcess } from '../../scene/other-scene.ts'
 import type { Scene } from '../../scene/scene.ts'
 import { allWake, noneWakes } from '../../scene/wakes.ts'
-import { assertOnce, claimTogether, worker } from './concurrent.ts'
+import { assertOnce, assertTokensRise, claimTogether, worker } from './concurrent.ts'
 
 const needs = { shared: true, otherProcess: true } as const
 
@@ -82,15 +82,7 @@ export const processCases: readonly Case[] = [
     async run(s) {
       const { scene: other } = await otherProcess(s)
       await addMany(s, manyKeys(3_000))
-      let last = 0
-      for (const scene of [s, other, s, other]) {
-        const { claims } = await scene.claim({ limit: 750 })
-        assert.equal(claims.length, 750)
-        for (const { token } of claims) {
-          assert.ok(token > last, `${token} after ${last}`)
-          last = token
-        }
-      }
+      await assertTokensRise([s, other, s, other], 750)
     },
   },
   {
