@@ -4,28 +4,17 @@
  */
 import type { AskOptions, Driver } from '@sluice/core'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { postgresDriver } from '../../src/index.ts'
 import { channelOf } from '../../src/schema/schema-name.ts'
 import { type Break, makeSchema } from '../support/broken-sql.ts'
 import { installed } from '../support/installed.ts'
-import { poolOf, startServer, type TestServer } from '../support/server.ts'
+import { sharedServer } from '../support/shared-server.ts'
 
 const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
 
-let server: TestServer
-let pool: pg.Pool
+const server = sharedServer()
 let schemas = 0
-
-beforeAll(async () => {
-  server = await startServer()
-  pool = poolOf(server.url)
-})
-
-afterAll(async () => {
-  await pool.end()
-  await server.stop()
-})
 
 /** Rejects if a promise is broken that only concurrent calls show. */
 type Probe = (driver: Driver, schema: string) => Promise<void>
@@ -51,12 +40,12 @@ async function whileLocked<T>(schema: string, key: string, work: () => Promise<T
 /** Until a statement waits for a lock. */
 async function untilLockIsAwaited(): Promise<void> {
   const waiting = "select from pg_stat_activity where wait_event_type = 'Lock'"
-  while ((await pool.query(waiting)).rowCount === 0);
+  while ((await server.pool.query(waiting)).rowCount === 0);
 }
 
 /** From now on a function of a schema waits for locks without a limit. */
 async function letWait(schema: string, name: string): Promise<void> {
-  await pool.query(
+  await server.pool.query(
     `do $$ begin execute (select 'alter function ' || p.oid::regprocedure || ' set lock_timeout = 0'
     from pg_proc p where p.proname = '${installed(name)}' and p.pronamespace = '${schema}'::regnamespace); end $$`,
   )
@@ -91,14 +80,14 @@ const locksInTheOrderOfKeys: Probe = async (driver, schema) => {
     const higher = asks(['b', 'a']).map((ask) => ({ ...ask, priority: 1 }))
     adding = Promise.resolve(driver.add('q', higher, options))
     await untilLockIsAwaited()
-    await pool.query(`select from ${schema}.keys where key = 'b' for update nowait`)
+    await server.pool.query(`select from ${schema}.keys where key = 'b' for update nowait`)
   }).finally(() => adding)
 }
 
 const writesNothingInVain: Probe = async (driver, schema) => {
   await driver.add('q', asks(['a']), options)
   const version = async (): Promise<unknown> =>
-    (await pool.query(`select xmin::text, ctid::text from ${schema}.keys`)).rows
+    (await server.pool.query(`select xmin::text, ctid::text from ${schema}.keys`)).rows
   const before = await version()
   await driver.add('q', asks(['a']), options)
   expect(await version()).toEqual(before)
@@ -122,7 +111,7 @@ const showsOnlyWhatItLocks: Probe = async (driver, schema) => {
     await driver.add('q', asks(['a']), options)
   })
   const shown = (await looking)?.rows.map(({ key }) => key)
-  const free = await pool.query<{ key: string }>(
+  const free = await server.pool.query<{ key: string }>(
     `select key from ${schema}.keys order by key for update skip locked`,
   )
   await client.query('rollback')
@@ -153,7 +142,7 @@ const findsLeaseEndsPastTheRound: Probe = async (driver, schema) => {
   await driver.add('q', asks(keys), options)
   const { claims } = await driver.claim('q', { ...request, limit: 99, claimId: 'held' })
   expect(claims).toHaveLength(99)
-  const other = postgresDriver({ pool, schema, migrate: 'verify', onWarning() {} })
+  const other = postgresDriver({ pool: server.pool, schema, migrate: 'verify', onWarning() {} })
   await other.open({})
   await other.claim('q', { ...request, leaseMs: 0, claimId: 'over' })
   await other.close()
@@ -233,7 +222,7 @@ test.each(meetings)('$name: a probe notices', async ({ probe, ...broken }) => {
     schemas += 1
     const schema = `meeting_${schemas}`
     await makeSchema(server.url, schema, which)
-    const driver = postgresDriver({ pool, schema, migrate: 'verify', onWarning() {} })
+    const driver = postgresDriver({ pool: server.pool, schema, migrate: 'verify', onWarning() {} })
     await driver.open({})
     const looked = probe(driver, schema)
     if (which === undefined) await looked
@@ -244,7 +233,7 @@ test.each(meetings)('$name: a probe notices', async ({ probe, ...broken }) => {
 
 test('an add that commits while the finish of its key waits for the row is run', async () => {
   const schema = 'racing'
-  const driver = postgresDriver({ pool, schema, onWarning() {} })
+  const driver = postgresDriver({ pool: server.pool, schema, onWarning() {} })
   await driver.open({})
   await driver.add('q', asks(['a']), options)
   const { claims } = await driver.claim('q', request)
@@ -264,7 +253,7 @@ test('an add that commits while the finish of its key waits for the row is run',
 })
 
 test('a key that is claimed while other processes forget and cancel it stays with its holder', async () => {
-  const driver = postgresDriver({ pool, schema: 'forgetting', onWarning() {} })
+  const driver = postgresDriver({ pool: server.pool, schema: 'forgetting', onWarning() {} })
   await driver.open({})
   const keys = Array.from({ length: 30 }, (_, at) => `k${at}`)
   const givesBack = async (claims: readonly { key: string; token: number }[]) => {

@@ -3,26 +3,14 @@
  */
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { poolOf, startServer, type TestServer } from '../support/server.ts'
+import { expect, test } from 'vitest'
+import { sharedServer } from '../support/shared-server.ts'
 import { lostOf, prepareWitness, type WorkloadReport } from '../support/workload.ts'
 
 const adds = 50_000
 const processes = 4
 
-let server: TestServer
-let pool: pg.Pool
-
-beforeAll(async () => {
-  server = await startServer()
-  pool = poolOf(server.url)
-})
-
-afterAll(async () => {
-  await pool.end()
-  await server.stop()
-})
+const server = sharedServer()
 
 function runProcess(name: string): Promise<WorkloadReport> {
   const script = fileURLToPath(new URL('../children/workload-process.ts', import.meta.url))
@@ -37,12 +25,12 @@ function runProcess(name: string): Promise<WorkloadReport> {
 }
 
 test(`${processes} processes share ${adds} adds`, async () => {
-  await prepareWitness(pool)
+  await prepareWitness(server.pool)
   const names = Array.from({ length: processes }, (_, i) => String.fromCharCode(97 + i))
   const reports = await Promise.all(names.map(runProcess))
   expect(lostOf(reports)).toEqual([])
   expect(reports.flatMap(({ overlaps }) => overlaps)).toEqual([])
-  const { rows } = await pool.query(`select
+  const { rows } = await server.pool.query(`select
     (select deadlocks::int from pg_stat_database where datname = current_database()) as deadlocks,
     (select count(*)::int from processes.keys) as keys`)
   expect(rows).toEqual([{ deadlocks: 0, keys: 0 }])

@@ -3,23 +3,16 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { systemEnvironment } from '@sluice/core/driver'
 import type pg from 'pg'
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { PgPool } from '../../src/connection/client-shapes.ts'
 import { DeadlineError } from '../../src/connection/deadline.ts'
 import { PoolConnections } from '../../src/connection/pool-connections.ts'
 import { postgresDriver } from '../../src/index.ts'
-import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
+import { poolOf, sql } from '../support/server.ts'
+import { sharedServer } from '../support/shared-server.ts'
 
-let server: TestServer
+const server = sharedServer()
 let roles = 0
-
-beforeAll(async () => {
-  server = await startServer()
-})
-
-afterAll(async () => {
-  await server.stop()
-})
 
 /** A role to which the server gives so many connections, and its address. */
 async function newRole(

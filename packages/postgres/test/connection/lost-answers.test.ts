@@ -2,21 +2,14 @@
 import type { EventEmitter } from 'node:events'
 import type { Driver } from '@sluice/core'
 import type pg from 'pg'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { DeadlineError } from '../../src/connection/deadline.ts'
 import { postgresDriver } from '../../src/index.ts'
 import { type CuttingProxy, startProxy } from '../support/cutting-proxy.ts'
-import { poolOf, startServer, type TestServer } from '../support/server.ts'
+import { poolOf } from '../support/server.ts'
+import { sharedServer } from '../support/shared-server.ts'
 
-let server: TestServer
-
-beforeAll(async () => {
-  server = await startServer()
-})
-
-afterAll(async () => {
-  await server.stop()
-})
+const server = sharedServer()
 
 /** An open driver with two connections at most, through a proxy. */
 async function proxied(): Promise<{ readonly driver: Driver; readonly proxy: CuttingProxy }> {

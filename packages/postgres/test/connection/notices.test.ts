@@ -3,12 +3,13 @@ import { promisify } from 'node:util'
 import type { Driver } from '@sluice/core'
 import { needs } from '@sluice/needs'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
 import { type PostgresOptions, postgresDriver, rolesSql } from '../../src/index.ts'
 import { channelOf } from '../../src/schema/schema-name.ts'
 import { startProxy } from '../support/cutting-proxy.ts'
 import { openPatient } from '../support/open-patient.ts'
-import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
+import { sql, startServer } from '../support/server.ts'
+import { sharedServer } from '../support/shared-server.ts'
 import { watched } from '../support/watched.ts'
 
 const patiently = { timeout: 20_000 }
@@ -16,19 +17,11 @@ const patiently = { timeout: 20_000 }
 const options = { dedupe: 'client-go', failuresExpireMs: 86_400_000 } as const
 const one = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
 
-let server: TestServer
-let pool: pg.Pool
+const server = sharedServer()
 const drivers: Driver[] = []
-
-beforeAll(async () => {
-  server = await startServer()
-  pool = poolOf(server.url)
-})
 
 afterAll(async () => {
   for (const driver of drivers) await driver.close()
-  await pool.end()
-  await server.stop()
 })
 
 async function opened(schema: string, warnings: string[] = []): Promise<Driver> {
@@ -41,7 +34,7 @@ test('many changes in a row are few notices', async () => {
   const [here, there] = [await opened('many'), await opened('many')]
   const watcher = await watched(here)
   const received: string[] = []
-  const raw = await pool.connect()
+  const raw = await server.pool.connect()
   raw.on('notification', ({ payload = '' }) => void received.push(payload))
   await raw.query(`listen ${channelOf('many')}`)
   const startedAt = performance.now()
@@ -62,7 +55,7 @@ test('many changes in a row are few notices', async () => {
 
 test('an add that comes alone tells by its own commit, and one that changes nothing does not tell', async () => {
   const there = await opened('alone')
-  const raw = await pool.connect()
+  const raw = await server.pool.connect()
   const received: string[] = []
   raw.on('notification', ({ payload = '' }) => void received.push(payload))
   await raw.query(`listen ${channelOf('alone')}`)
@@ -80,7 +73,7 @@ test('an add that comes alone tells by its own commit, and one that changes noth
 test('another item for a waiting key sends no notice', async () => {
   const there = await opened('items')
   await there.add('q', [{ ...one, delayMs: 60_000 }], options)
-  const raw = await pool.connect()
+  const raw = await server.pool.connect()
   const received: string[] = []
   raw.on('notification', ({ payload = '' }) => void received.push(payload))
   await raw.query(`listen ${channelOf('items')}`)
@@ -95,7 +88,7 @@ test('another item for a waiting key sends no notice', async () => {
 
 test('a notice that waits for its turn is sent before the driver is closed', async () => {
   const there = await opened('pending')
-  const raw = await pool.connect()
+  const raw = await server.pool.connect()
   const received: string[] = []
   raw.on('notification', ({ payload = '' }) => void received.push(payload))
   await raw.query(`listen ${channelOf('pending')}`)
@@ -172,7 +165,7 @@ test('an add is done even if the server has no room for its notice', async () =>
 
 test('closing the driver waits for a notice that is being sent', async () => {
   const there = await opened('under_way')
-  const raw = await pool.connect()
+  const raw = await server.pool.connect()
   const received: string[] = []
   raw.on('notification', ({ payload = '' }) => void received.push(payload))
   await raw.query(`listen ${channelOf('under_way')}`)

@@ -3,18 +3,18 @@ import type { AskOptions, Driver } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { startStopwatch } from '@sluice/needs/hold-ups'
 import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { PgListener } from '../../src/connection/client-shapes.ts'
 import { ConnectionProbe } from '../../src/connection/connection-probe.ts'
 import { DeadlineError, withDeadline } from '../../src/connection/deadline.ts'
 import { postgresDriver } from '../../src/index.ts'
 import { type CuttingProxy, startProxy } from '../support/cutting-proxy.ts'
 import { installed } from '../support/installed.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { sharedServer } from '../support/shared-server.ts'
 
 const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
 
-let server: TestServer
+const server = sharedServer()
 let proxy: CuttingProxy
 let driver: Driver
 let made = 0
@@ -42,14 +42,6 @@ async function opened(timeoutMs?: number, notify = false): Promise<void> {
 async function warm(): Promise<void> {
   await Promise.all(Array.from({ length: 5 }, (_, at) => driver.counts(`q${at}`, { cap: 1 })))
 }
-
-beforeAll(async () => {
-  server = await startServer()
-})
-
-afterAll(async () => {
-  await server.stop()
-})
 
 beforeEach(async () => {
   proxy = await startProxy(server.port)

@@ -5,30 +5,22 @@ import type { Driver } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { freePort } from '@sluice/needs/free-port'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import type { PgListener } from '../../src/connection/client-shapes.ts'
 import { Listener } from '../../src/connection/listener.ts'
 import { postgresDriver } from '../../src/index.ts'
 import { openPatient } from '../support/open-patient.ts'
-import { poolOf, startServer, type TestServer } from '../support/server.ts'
+import { sharedServer } from '../support/shared-server.ts'
 import { watched } from '../support/watched.ts'
 
 const options = { dedupe: 'client-go', failuresExpireMs: 86_400_000 } as const
 const one = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
 
-let server: TestServer
-let pool: pg.Pool
+const server = sharedServer()
 const drivers: Driver[] = []
-
-beforeAll(async () => {
-  server = await startServer()
-  pool = poolOf(server.url)
-})
 
 afterAll(async () => {
   for (const driver of drivers) await driver.close()
-  await pool.end()
-  await server.stop()
 })
 
 async function opened(schema: string, warnings: string[] = []): Promise<Driver> {
@@ -39,13 +31,13 @@ async function opened(schema: string, warnings: string[] = []): Promise<Driver> 
 
 /** Ends the connections that listen, and nothing else. Resolves when they are gone. */
 async function killListeners(): Promise<number> {
-  const { rows } = await pool.query<{ pid: number }>(
+  const { rows } = await server.pool.query<{ pid: number }>(
     `select pid, pg_terminate_backend(pid) from pg_stat_activity
     where application_name = 'sluice listens'`,
   )
   const pids = rows.map(({ pid }) => pid)
   const there = 'select from pg_stat_activity where pid = any($1)'
-  while ((await pool.query(there, [pids])).rowCount !== 0);
+  while ((await server.pool.query(there, [pids])).rowCount !== 0);
   return pids.length
 }
 
@@ -96,7 +88,7 @@ test('a pool that was given its password apart listens too', async () => {
 test('nothing listens without a watcher, and nothing stays behind', async () => {
   const driver = await opened('nobody')
   const listeners = async (): Promise<number> => {
-    const { rows } = await pool.query(
+    const { rows } = await server.pool.query(
       "select count(*)::int as n from pg_stat_activity where application_name = 'sluice listens'",
     )
     return rows[0].n

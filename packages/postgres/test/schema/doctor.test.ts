@@ -1,18 +1,11 @@
 import pg from 'pg'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { doctor, type Finding, postgresDriver, rolesSql } from '../../src/index.ts'
 import { installed } from '../support/installed.ts'
-import { sql, startServer, type TestServer } from '../support/server.ts'
+import { sql } from '../support/server.ts'
+import { sharedServer } from '../support/shared-server.ts'
 
-let server: TestServer
-
-beforeAll(async () => {
-  server = await startServer()
-})
-
-afterAll(async () => {
-  await server.stop()
-})
+const server = sharedServer()
 
 async function examined(schema: string, user?: string): Promise<Record<string, Finding>> {
   const url = new URL(server.url)

@@ -1,7 +1,6 @@
 /** Making the schema, finding one that is too new, and three roles. */
 import type { Driver } from '@sluice/core'
-import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   doctor,
   migrate,
@@ -11,25 +10,15 @@ import {
   rolesSql,
   schemaVersion,
 } from '../../src/index.ts'
-import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
+import { sql } from '../support/server.ts'
+import { sharedServer } from '../support/shared-server.ts'
 
 const options = { dedupe: 'client-go', failuresExpireMs: 86_400_000 } as const
 const one = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
 
-let server: TestServer
-let pool: pg.Pool
+const server = sharedServer()
 
-beforeAll(async () => {
-  server = await startServer()
-  pool = poolOf(server.url)
-})
-
-afterAll(async () => {
-  await pool.end()
-  await server.stop()
-})
-
-function driverOn(schema: string, more: PostgresOptions = { pool }): Driver {
+function driverOn(schema: string, more: PostgresOptions = { pool: server.pool }): Driver {
   return postgresDriver({ schema, onWarning() {}, ...more })
 }
 
@@ -38,16 +27,16 @@ test('eight processes that open at once make the schema once', async () => {
     const drivers = Array.from({ length: 8 }, () => driverOn(`eight_${round}`))
     await Promise.all(drivers.map(async (driver) => await driver.open({})))
     await Promise.all(drivers.map(async (driver) => await driver.add('q', [one], options)))
-    const { rows } = await pool.query(`select version from eight_${round}.migrations`)
+    const { rows } = await server.pool.query(`select version from eight_${round}.migrations`)
     expect(rows).toHaveLength(schemaVersion)
     await Promise.all(drivers.map(async (driver) => await driver.close()))
   }
 })
 
 test('migrate: verify refuses a schema that does not exist, or is older', async () => {
-  const driver = driverOn('unmade', { pool, migrate: 'verify' })
+  const driver = driverOn('unmade', { pool: server.pool, migrate: 'verify' })
   await expect(driver.open({})).rejects.toMatchObject({ code: 'ERR_SCHEMA_OLDER' })
-  const { rows } = await pool.query("select from pg_namespace where nspname = 'unmade'")
+  const { rows } = await server.pool.query("select from pg_namespace where nspname = 'unmade'")
   expect(rows).toHaveLength(0)
   await sql(server.url, migrationSql({ schema: 'unmade' }))
   await driver.open({})
@@ -64,20 +53,24 @@ test('a schema that was renamed gets functions that use it, and not those of its
   // Without it the functions would work, on the keys of this one.
   const other = driverOn('name_before')
   await other.open({})
-  const verifying = expect(driverOn('name_after', { pool, migrate: 'verify' }).open({})).rejects
+  const verifying = expect(
+    driverOn('name_after', { pool: server.pool, migrate: 'verify' }).open({}),
+  ).rejects
   await verifying.toMatchObject({
     code: 'ERR_SCHEMA_OLDER',
     message: expect.stringContaining('was renamed'),
   })
   const finding = { check: 'schema', level: 'failure' }
-  expect(await doctor({ pool, schema: 'name_after' })).toMatchObject([finding])
+  expect(await doctor({ pool: server.pool, schema: 'name_after' })).toMatchObject([finding])
   const after = driverOn('name_after')
   await after.open({})
   await after.add('q', [{ ...one, key: 'b' }], options)
   await sql(server.url, "select name_after.add('q', 'c')")
   expect((await after.counts('q', { cap: 10 })).ready).toBe(3)
   expect((await other.counts('q', { cap: 10 })).ready).toBe(0)
-  await expect(migrate({ pool, schema: 'name_after', migrate: 'verify' })).resolves.toBeDefined()
+  await expect(
+    migrate({ pool: server.pool, schema: 'name_after', migrate: 'verify' }),
+  ).resolves.toBeDefined()
   await after.close()
   await other.close()
 })
@@ -85,14 +78,14 @@ test('a schema that was renamed gets functions that use it, and not those of its
 describe('a schema that was copied', () => {
   /** A schema as logical replication makes it from `from`: all rows, and no sequence has a value. */
   async function replicate(from: string, to: string): Promise<void> {
-    await migrate({ pool, schema: to })
-    const { rows } = await pool.query(`select relname as name, relkind as kind from pg_class
+    await migrate({ pool: server.pool, schema: to })
+    const { rows } = await server.pool.query(`select relname as name, relkind as kind from pg_class
       where relnamespace = '${to}'::regnamespace and relkind in ('r', 'S')`)
     for (const { name, kind } of rows) {
-      if (kind === 'S') await pool.query(`alter sequence ${to}.${name} restart`)
+      if (kind === 'S') await server.pool.query(`alter sequence ${to}.${name} restart`)
       else {
-        await pool.query(`truncate ${to}.${name}`)
-        await pool.query(`insert into ${to}.${name} overriding system value
+        await server.pool.query(`truncate ${to}.${name}`)
+        await server.pool.query(`insert into ${to}.${name} overriding system value
           select * from ${from}.${name}`)
       }
     }
@@ -104,13 +97,17 @@ describe('a schema that was copied', () => {
     const request = { holder: 'h', claimId: 'c', leaseMs: 60_000 }
     await first.add('q', [one, { ...one, key: 'b' }], options)
     const claimed = await first.claim('q', { ...request, limit: 1 })
-    await pool.query(`insert into copied_from.failed_runs (queue_id, at, key, code, holder, failures, last_error)
+    await server.pool.query(`insert into copied_from.failed_runs (queue_id, at, key, code, holder, failures, last_error)
       select queue_id, 1, 'a', 'Error', 'h', 1, '{}' from copied_from.keys`)
     await first.close()
     await replicate('copied_from', 'copied_to')
 
-    expect(await doctor({ pool, schema: 'copied_to' })).toMatchObject([{ level: 'failure' }])
-    const verifying = expect(driverOn('copied_to', { pool, migrate: 'verify' }).open({})).rejects
+    expect(await doctor({ pool: server.pool, schema: 'copied_to' })).toMatchObject([
+      { level: 'failure' },
+    ])
+    const verifying = expect(
+      driverOn('copied_to', { pool: server.pool, migrate: 'verify' }).open({}),
+    ).rejects
     await verifying.toMatchObject({
       code: 'ERR_SCHEMA_OLDER',
       message: expect.stringContaining('sequences without values'),
@@ -120,10 +117,10 @@ describe('a schema that was copied', () => {
     const next = await second.claim('q', { ...request, limit: 1 })
     expect(next.claims[0]!.token).toBeGreaterThan(claimed.claims[0]!.token)
     const ids =
-      await pool.query(`insert into copied_to.failed_runs (queue_id, at, key, code, holder, failures, last_error)
+      await server.pool.query(`insert into copied_to.failed_runs (queue_id, at, key, code, holder, failures, last_error)
       select queue_id, 1, 'a', 'Error', 'h', 1, '{}' from copied_to.keys returning id`)
     expect(ids.rows).toHaveLength(2)
-    expect(await doctor({ pool, schema: 'copied_to' })).toContainEqual(
+    expect(await doctor({ pool: server.pool, schema: 'copied_to' })).toContainEqual(
       expect.objectContaining({ check: 'schema', level: 'ok' }),
     )
     await second.close()
@@ -156,16 +153,18 @@ describe('a schema that was copied', () => {
   })
 
   test('without rows is not called foreign', async () => {
-    await migrate({ pool, schema: 'hollow' })
-    await pool.query('truncate hollow.migrations')
+    await migrate({ pool: server.pool, schema: 'hollow' })
+    await server.pool.query('truncate hollow.migrations')
     for (const mode of ['apply', 'verify'] as const) {
-      const opening = expect(driverOn('hollow', { pool, migrate: mode }).open({})).rejects
+      const opening = expect(
+        driverOn('hollow', { pool: server.pool, migrate: mode }).open({}),
+      ).rejects
       await opening.toMatchObject({
         code: 'ERR_SCHEMA_OLDER',
         message: expect.stringContaining('a dump without data'),
       })
     }
-    expect(await doctor({ pool, schema: 'hollow' })).toMatchObject([
+    expect(await doctor({ pool: server.pool, schema: 'hollow' })).toMatchObject([
       { level: 'failure', summary: expect.stringContaining('a dump without data') },
     ])
   })
@@ -176,7 +175,9 @@ test('a rename is noticed also where the old name, quoted, ends like the new one
   await before.open({})
   await before.close()
   await sql(server.url, 'alter schema "my""shop" rename to "shop"')
-  await expect(driverOn('shop', { pool, migrate: 'verify' }).open({})).rejects.toMatchObject({
+  await expect(
+    driverOn('shop', { pool: server.pool, migrate: 'verify' }).open({}),
+  ).rejects.toMatchObject({
     code: 'ERR_SCHEMA_OLDER',
     message: expect.stringContaining('was renamed'),
   })
@@ -193,7 +194,7 @@ test('the error of a schema that was renamed names the SQL that helps', async ()
   await before.open({})
   await before.close()
   await sql(server.url, 'alter schema sql_before rename to sql_after')
-  const driver = driverOn('sql_after', { pool, migrate: 'verify' })
+  const driver = driverOn('sql_after', { pool: server.pool, migrate: 'verify' })
   await expect(driver.open({})).rejects.toThrow(
     `migrationSql({ schema: "sql_after", from: ${schemaVersion} })`,
   )
@@ -207,12 +208,12 @@ test('a newer schema is refused if it breaks this program, and only then', async
   await driver.open({})
   await driver.close()
   const next = schemaVersion + 1
-  await pool.query(`insert into newer.migrations values (${next}, 'harmless', false)`)
+  await server.pool.query(`insert into newer.migrations values (${next}, 'harmless', false)`)
   await driver.open({})
   await driver.close()
-  await pool.query(`insert into newer.migrations values (${next + 1}, 'breaking', true)`)
+  await server.pool.query(`insert into newer.migrations values (${next + 1}, 'breaking', true)`)
   for (const migrate of ['apply', 'verify'] as const) {
-    await expect(driverOn('newer', { pool, migrate }).open({})).rejects.toMatchObject({
+    await expect(driverOn('newer', { pool: server.pool, migrate }).open({})).rejects.toMatchObject({
       code: 'ERR_SCHEMA_NEWER',
       message: expect.stringContaining('upgrade @sluice/postgres'),
     })
@@ -223,11 +224,14 @@ test('a newer schema that breaks this program is a failure, another one a warnin
   const driver = driverOn('newer_doctor')
   await driver.open({})
   await driver.close()
-  const finding = async () => (await doctor({ pool, schema: 'newer_doctor', onWarning() {} }))[0]
+  const finding = async () =>
+    (await doctor({ pool: server.pool, schema: 'newer_doctor', onWarning() {} }))[0]
   const next = schemaVersion + 1
-  await pool.query(`insert into newer_doctor.migrations values (${next}, 'harmless', false)`)
+  await server.pool.query(`insert into newer_doctor.migrations values (${next}, 'harmless', false)`)
   expect(await finding()).toMatchObject({ check: 'schema', level: 'warning' })
-  await pool.query(`insert into newer_doctor.migrations values (${next + 1}, 'breaking', true)`)
+  await server.pool.query(
+    `insert into newer_doctor.migrations values (${next + 1}, 'breaking', true)`,
+  )
   expect(await finding()).toMatchObject({
     level: 'failure',
     summary: expect.stringContaining('upgrade this program'),
@@ -244,10 +248,12 @@ test.each(['migrations', 'keys'])(
       retryable: false,
       message: expect.stringContaining(`relation "${table}" already exists`),
     })
-    await expect(driverOn(schema, { pool, migrate: 'verify' }).open({})).rejects.toMatchObject({
+    await expect(
+      driverOn(schema, { pool: server.pool, migrate: 'verify' }).open({}),
+    ).rejects.toMatchObject({
       code: 'ERR_SCHEMA_OLDER',
     })
-    const { rows } = await pool.query(
+    const { rows } = await server.pool.query(
       'select from pg_class where relnamespace = $1::regnamespace',
       [schema],
     )
@@ -261,7 +267,7 @@ test('the printed SQL makes what opening makes', async () => {
   await driver.open({})
   await driver.close()
   const columns = async (schema: string): Promise<unknown[]> => {
-    const { rows } = await pool.query(
+    const { rows } = await server.pool.query(
       `select table_name, column_name, data_type, column_default is null as bare, is_nullable
       from information_schema.columns where table_schema = $1 order by 1, 2`,
       [schema],

@@ -1,23 +1,13 @@
 /** What the SQL functions that users call refuse. */
 import { checkDelay, checkKey, checkQueueName } from '@sluice/core'
 import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { migrationSql } from '../../src/index.ts'
-import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
+import { sql } from '../support/server.ts'
+import { sharedServer } from '../support/shared-server.ts'
 
-let server: TestServer
-let pool: pg.Pool
+const server = sharedServer()
 let made = 0
-
-beforeAll(async () => {
-  server = await startServer()
-  pool = poolOf(server.url)
-})
-
-afterAll(async () => {
-  await pool.end()
-  await server.stop()
-})
 
 function newSchema(): string {
   made += 1
@@ -33,7 +23,7 @@ describe('checks', () => {
 
   async function refusal(text: string, values: readonly unknown[]): Promise<string | undefined> {
     try {
-      await pool.query(text.replaceAll('sluice.', `${schema}.`), [...values])
+      await server.pool.query(text.replaceAll('sluice.', `${schema}.`), [...values])
       return undefined
     } catch (error) {
       expect((error as pg.DatabaseError).code, String(error)).toBe('22023')

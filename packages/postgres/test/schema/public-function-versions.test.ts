@@ -1,23 +1,15 @@
 /** Which program installs or replaces the SQL functions that users call. */
 import { embed, readSql } from '@sluice/embed-sql'
-import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { migrate, postgresDriver } from '../../src/index.ts'
-import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
+import { sql } from '../support/server.ts'
+import { sharedServer } from '../support/shared-server.ts'
 
-let server: TestServer
-let pool: pg.Pool
+const server = sharedServer()
 let made = 0
 
 beforeAll(async () => {
-  server = await startServer()
-  pool = poolOf(server.url)
   await sql(server.url, `create role sql_stranger login password 'secret'`)
-})
-
-afterAll(async () => {
-  await pool.end()
-  await server.stop()
 })
 
 function newSchema(): string {
@@ -49,7 +41,7 @@ describe('versions', () => {
   }
 
   const commentOf = async (schema: string): Promise<string> => {
-    const { rows } = await pool.query(
+    const { rows } = await server.pool.query(
       `select obj_description(p.oid, 'pg_proc') as comment from pg_proc p
       where p.pronamespace = $1::regnamespace and p.proname = 'add'`,
       [schema],
@@ -60,48 +52,50 @@ describe('versions', () => {
   test('an older program leaves a newer interface, and prunes nothing that it calls', async () => {
     const schema = newSchema()
     const newer = await otherVersion(2, 'parallel unsafe')
-    await newer.migrate({ pool, schema })
+    await newer.migrate({ pool: server.pool, schema })
     const comment = await commentOf(schema)
     expect(comment).toContain('Sluice SQL 2')
-    const { installed } = await migrate({ pool, schema })
+    const { installed } = await migrate({ pool: server.pool, schema })
     expect(installed).not.toContain('add')
     expect(await commentOf(schema)).toBe(comment)
-    await migrate({ pool, schema }, { prune: true })
-    await pool.query(`select ${schema}.add('q', 'a'), ${schema}.cancel('q', 'a')`)
+    await migrate({ pool: server.pool, schema }, { prune: true })
+    await server.pool.query(`select ${schema}.add('q', 'a'), ${schema}.cancel('q', 'a')`)
   })
 
   test('the same interface with another text is replaced, a newer one replaces', async () => {
     const schema = newSchema()
     const older = await otherVersion(1, 'parallel unsafe')
-    await older.migrate({ pool, schema })
+    await older.migrate({ pool: server.pool, schema })
     const before = await commentOf(schema)
-    expect((await migrate({ pool, schema })).installed).toContain('add')
+    expect((await migrate({ pool: server.pool, schema })).installed).toContain('add')
     expect(await commentOf(schema)).not.toBe(before)
-    expect((await migrate({ pool, schema })).installed).toEqual([])
+    expect((await migrate({ pool: server.pool, schema })).installed).toEqual([])
     const newer = await otherVersion(2, 'parallel unsafe')
-    expect((await newer.migrate({ pool, schema })).installed).toContain('add')
+    expect((await newer.migrate({ pool: server.pool, schema })).installed).toContain('add')
   })
 
   test('a program that may not install them opens with any text of them, and without them', async () => {
     const schema = newSchema()
-    await migrate({ pool, schema })
+    await migrate({ pool: server.pool, schema })
     const mine = {
       connectionString: server.url,
       schema,
       migrate: 'verify',
       onWarning() {},
     } as const
-    await pool.query(`drop function ${schema}.cancel; comment on function ${schema}.add is 'mine'`)
+    await server.pool.query(
+      `drop function ${schema}.cancel; comment on function ${schema}.add is 'mine'`,
+    )
     const driver = postgresDriver(mine)
     await driver.open({})
     await driver.close()
     // A role that may create, and owns nothing.
-    await pool.query(`grant usage, create on schema ${schema} to sql_stranger;
+    await server.pool.query(`grant usage, create on schema ${schema} to sql_stranger;
       grant select on all tables in schema ${schema} to sql_stranger;
       grant select on all sequences in schema ${schema} to sql_stranger`)
     const other = await otherVersion(1, 'parallel unsafe')
-    await migrate({ pool, schema })
-    await other.migrate({ pool, schema, migrate: 'apply' })
+    await migrate({ pool: server.pool, schema })
+    await other.migrate({ pool: server.pool, schema, migrate: 'apply' })
     const url = new URL(server.url)
     url.username = 'sql_stranger'
     const stranger = postgresDriver({ connectionString: url.href, schema, onWarning() {} })

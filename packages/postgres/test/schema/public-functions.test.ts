@@ -5,29 +5,22 @@
  */
 import type { Driver } from '@sluice/core'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { migrationSql, postgresDriver, rolesSql, schemaVersion } from '../../src/index.ts'
 import { channelOf } from '../../src/schema/schema-name.ts'
-import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
+import { sql } from '../support/server.ts'
+import { sharedServer } from '../support/shared-server.ts'
 
-let server: TestServer
-let pool: pg.Pool
+const server = sharedServer()
 let made = 0
 
 beforeAll(async () => {
-  server = await startServer()
-  pool = poolOf(server.url)
   await sql(
     server.url,
     `create role sql_owner login password 'secret'; create role sql_runtime login password 'secret';
     create role sql_look login password 'secret'; create role sql_producer login password 'secret';
     create role sql_stranger login password 'secret'`,
   )
-})
-
-afterAll(async () => {
-  await pool.end()
-  await server.stop()
 })
 
 function newSchema(): string {
@@ -48,14 +41,14 @@ async function connected<T>(work: (client: pg.Client) => Promise<T>, user?: stri
 }
 
 async function keysOf(schema: string): Promise<string[]> {
-  const { rows } = await pool.query(`select key from ${schema}.keys order by seq, key`)
+  const { rows } = await server.pool.query(`select key from ${schema}.keys order by seq, key`)
   return rows.map(({ key }) => key)
 }
 
 /** Until so many statements wait for a lock. */
 async function untilLocksAreAwaited(count: number): Promise<void> {
   const waiting = "select from pg_stat_activity where wait_event_type = 'Lock'"
-  while (((await pool.query(waiting)).rowCount ?? 0) < count);
+  while (((await server.pool.query(waiting)).rowCount ?? 0) < count);
 }
 
 /** A promise of the functions; rejects if it is broken. `install` installs them once more. */
@@ -133,7 +126,7 @@ const obeysTheCallersLockTimeout: Probe = async (schema) => {
 
 const locksInOneOrder: Probe = async (schema) => {
   const keys = Array.from({ length: 2_500 }, (_, index) => `k${index}`)
-  await pool.query(`select ${schema}.add_many('q', $1)`, [keys])
+  await server.pool.query(`select ${schema}.add_many('q', $1)`, [keys])
   await connected(async (first) => {
     await connected(async (second) => {
       await first.query(`begin; select ${schema}.add_many('q', array['k0'])`)
@@ -151,24 +144,26 @@ const locksInOneOrder: Probe = async (schema) => {
 
 const takesManyInOneGo: Probe = async (schema, driver) => {
   const count = 10_000
-  const { rows } = await pool.query(
+  const { rows } = await server.pool.query(
     `select outcome, count(*)::int as n from ${schema}.add_many('q',
       array(select 'k' || n % ($1 / 2) from generate_series(1, $1) n)) group by 1`,
     [count],
   )
   expect(rows).toEqual([{ outcome: 'added', n: count / 2 }])
   expect((await driver.counts('q', { cap: count })).ready).toBe(count / 2)
-  const positions = await pool.query(`select count(distinct seq)::int as n from ${schema}.keys`)
+  const positions = await server.pool.query(
+    `select count(distinct seq)::int as n from ${schema}.keys`,
+  )
   expect(positions.rows).toEqual([{ n: count / 2 }])
 }
 
 const keepsTheOrderOfTheCall: Probe = async (schema, driver) => {
-  await pool.query(`select ${schema}.add_many('q', array['c', 'a', 'b', 'a'])`)
+  await server.pool.query(`select ${schema}.add_many('q', array['c', 'a', 'b', 'a'])`)
   expect((await driver.claim('q', request)).claims.map(({ key }) => key)).toEqual(['c', 'b', 'a'])
 }
 
 const lastItemCounts: Probe = async (schema, driver) => {
-  await pool.query(
+  await server.pool.query(
     `select ${schema}.add_many('q', array['a', 'b', 'a'], array['1', '2', '{"n": [3]}']::jsonb[])`,
   )
   const { claims } = await driver.claim('q', request)
@@ -178,18 +173,18 @@ const lastItemCounts: Probe = async (schema, driver) => {
 
 const cancelsWhatIsPending: Probe = async (schema, driver) => {
   const cancel = async (key: string): Promise<unknown> =>
-    (await pool.query(`select ${schema}.cancel('q', $1) as outcome`, [key])).rows[0].outcome
+    (await server.pool.query(`select ${schema}.cancel('q', $1) as outcome`, [key])).rows[0].outcome
   expect(await cancel('a')).toBe('unchanged')
-  await pool.query(`select ${schema}.add('q', 'a'), ${schema}.add_after('q', 'b', '1 hour')`)
+  await server.pool.query(`select ${schema}.add('q', 'a'), ${schema}.add_after('q', 'b', '1 hour')`)
   expect([await cancel('a'), await cancel('b'), await cancel('b')]).toEqual([
     'cancelled',
     'cancelled',
     'unchanged',
   ])
   expect(await keysOf(schema)).toEqual([])
-  await pool.query(`select ${schema}.add('q', 'a')`)
+  await server.pool.query(`select ${schema}.add('q', 'a')`)
   const { claims } = await driver.claim('q', request)
-  await pool.query(`select ${schema}.add('q', 'a')`)
+  await server.pool.query(`select ${schema}.add('q', 'a')`)
   expect(await cancel('a')).toBe('cancelled')
   const [lease] = claims
   const finish = { as: 'done', key: 'a', token: lease?.token ?? 0, forget: false } as const
@@ -202,12 +197,12 @@ const servesWhoeverMayCall: Probe = async (schema, _, install) => {
     ...{ schema, owner: 'sql_owner', runtime: 'sql_runtime', readOnly: 'sql_look' },
     producer: 'sql_producer',
   }
-  await pool.query(rolesSql(roles))
+  await server.pool.query(rolesSql(roles))
   // As an upgrade does, which installs the functions after the default privileges were set.
   for (const name of ['add', 'add_after', 'add_many', 'cancel']) {
-    await pool.query(`drop function ${schema}.${name}`)
+    await server.pool.query(`drop function ${schema}.${name}`)
   }
-  await pool.query(
+  await server.pool.query(
     `alter default privileges in schema ${schema} grant execute on functions to sql_look`,
   )
   await install()
@@ -232,7 +227,7 @@ const servesWhoeverMayCall: Probe = async (schema, _, install) => {
       expect(await may(user, text), `${user}: ${text}`).toBe(false)
     }
   }
-  await pool.query(rolesSql(roles))
+  await server.pool.query(rolesSql(roles))
   // Grants outlive another installation.
   await install()
   for (const text of adds) {
@@ -256,7 +251,7 @@ const servesWhoeverMayCall: Probe = async (schema, _, install) => {
 
 const ignoresTheCallersNames: Probe = async (schema) => {
   const stolen = `${schema}_stolen`
-  await pool.query(`create schema ${stolen}; grant usage, create on schema ${stolen} to sql_producer;
+  await server.pool.query(`create schema ${stolen}; grant usage, create on schema ${stolen} to sql_producer;
     grant usage on schema ${schema} to sql_producer;
     grant execute on function ${schema}.add(text, text, jsonb, int, text) to sql_producer`)
   await connected(async (client) => {
@@ -369,13 +364,13 @@ async function run(probe: Probe, broken?: Break): Promise<void> {
     await sql(server.url, sent)
   }
   await install(0)
-  const driver = postgresDriver({ pool, schema, migrate: 'verify', onWarning() {} })
+  const driver = postgresDriver({ pool: server.pool, schema, migrate: 'verify', onWarning() {} })
   await driver.open({})
   try {
     await probe(schema, driver, () => install(schemaVersion))
   } finally {
     await driver.close()
-    await pool.query(
+    await server.pool.query(
       `select pg_terminate_backend(pid) from pg_stat_activity where wait_event_type = 'Lock'`,
     )
   }

@@ -1,24 +1,13 @@
 /** Roles that bring the schema up to date, and have other settings or fewer rights than its owner. */
 import type { Driver } from '@sluice/core'
-import type pg from 'pg'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { type PostgresOptions, postgresDriver } from '../../src/index.ts'
-import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
+import { sql } from '../support/server.ts'
+import { sharedServer } from '../support/shared-server.ts'
 
-let server: TestServer
-let pool: pg.Pool
+const server = sharedServer()
 
-beforeAll(async () => {
-  server = await startServer()
-  pool = poolOf(server.url)
-})
-
-afterAll(async () => {
-  await pool.end()
-  await server.stop()
-})
-
-function driverOn(schema: string, more: PostgresOptions = { pool }): Driver {
+function driverOn(schema: string, more: PostgresOptions = { pool: server.pool }): Driver {
   return postgresDriver({ schema, onWarning() {}, ...more })
 }
 
@@ -38,7 +27,7 @@ async function make(schema: string): Promise<void> {
 
 test('no time limit of the role ends a migration', async () => {
   await sql(server.url, "create role limited superuser login password 'secret'")
-  const { rows } = await pool.query(`select name from pg_settings
+  const { rows } = await server.pool.query(`select name from pg_settings
     where name in ('statement_timeout', 'lock_timeout', 'transaction_timeout')`)
   const limits = rows.map(({ name }) => `alter role limited set ${name} = '10min'`)
   const checks = rows.map(({ name }) => `current_setting('${name}') <> '0'`)
@@ -50,7 +39,7 @@ test('no time limit of the role ends a migration', async () => {
     `create event trigger unlimited on ddl_command_start when tag in ('CREATE SCHEMA')
       execute function public.unlimited()`,
   )
-  onTestFinished(async () => void (await pool.query('drop event trigger unlimited')))
+  onTestFinished(async () => void (await server.pool.query('drop event trigger unlimited')))
   const driver = driverAs('limited', 'unlimited')
   await driver.open({})
   await driver.close()

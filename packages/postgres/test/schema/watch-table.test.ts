@@ -1,7 +1,6 @@
 /** Triggers that add the keys of changed rows, on a real table, by plain SQL. */
 import type { Driver } from '@sluice/core'
-import type pg from 'pg'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import {
   migrationSql,
   postgresDriver,
@@ -11,30 +10,20 @@ import {
   watchTableSql,
 } from '../../src/index.ts'
 import { installed } from '../support/installed.ts'
-import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
+import { sql } from '../support/server.ts'
+import { sharedServer } from '../support/shared-server.ts'
 
-let server: TestServer
-let pool: pg.Pool
+const server = sharedServer()
 let driver: Driver
 
-beforeAll(async () => {
-  server = await startServer()
-  pool = poolOf(server.url)
-})
-
-afterAll(async () => {
-  await pool.end()
-  await server.stop()
-})
-
 beforeEach(async () => {
-  driver = postgresDriver({ pool, onWarning() {} })
+  driver = postgresDriver({ pool: server.pool, onWarning() {} })
   await driver.open({})
-  await pool.query(`create schema shop;
+  await server.pool.query(`create schema shop;
     create table shop."Orders" (id bigint primary key, customer text, state text, keys text)`)
   return async () => {
     await driver.close()
-    await pool.query('drop schema shop cascade; drop schema sluice cascade')
+    await server.pool.query('drop schema shop cascade; drop schema sluice cascade')
   }
 })
 
@@ -57,26 +46,26 @@ async function takenKeys(): Promise<string[]> {
 }
 
 test('inserts, updates and deletes add the keys of their rows, old and new', async () => {
-  await watchTable({ pool }, orders)
-  await pool.query(
+  await watchTable({ pool: server.pool }, orders)
+  await server.pool.query(
     `insert into shop."Orders" values (1, 'a', 'new'), (2, 'a', 'new'), (3, 'b', 'new')`,
   )
   expect(await takenKeys()).toEqual(['customer/a', 'customer/b'])
-  await pool.query(`update shop."Orders" set customer = 'c' where id = 3`)
+  await server.pool.query(`update shop."Orders" set customer = 'c' where id = 3`)
   expect(await takenKeys()).toEqual(['customer/b', 'customer/c'])
-  await pool.query(`delete from shop."Orders" where id = 1`)
+  await server.pool.query(`delete from shop."Orders" where id = 1`)
   expect(await takenKeys()).toEqual(['customer/a'])
-  await pool.query(`update shop."Orders" set customer = 'c' where false`)
-  await pool.query(`insert into shop."Orders" values (9, null, 'new')`)
+  await server.pool.query(`update shop."Orders" set customer = 'c' where false`)
+  await server.pool.query(`insert into shop."Orders" values (9, null, 'new')`)
   expect(await takenKeys()).toEqual([])
-  await pool.query(`insert into shop."Orders" values (3, 'c', 'new'), (4, 'd', 'new')
+  await server.pool.query(`insert into shop."Orders" values (3, 'c', 'new'), (4, 'd', 'new')
     on conflict (id) do update set customer = excluded.customer || '2'`)
   expect(await takenKeys()).toEqual(['customer/c', 'customer/c2', 'customer/d'])
 })
 
 test('keys go with the transaction that changes the rows', async () => {
-  await watchTable({ pool }, orders)
-  const client = await pool.connect()
+  await watchTable({ pool: server.pool }, orders)
+  const client = await server.pool.connect()
   await client.query(`begin; insert into shop."Orders" values (1, 'undone', 'new'); rollback`)
   await client.query(`begin; insert into shop."Orders" values (1, 'kept', 'new');
     savepoint s; insert into shop."Orders" values (2, 'undone', 'new'); rollback to s`)
@@ -87,15 +76,15 @@ test('keys go with the transaction that changes the rows', async () => {
 })
 
 test('10,000 rows in one statement add their distinct keys in one go', async () => {
-  await watchTable({ pool }, orders)
-  const client = await pool.connect()
+  await watchTable({ pool: server.pool }, orders)
+  const client = await server.pool.connect()
   await client.query(`set track_functions = 'all'`)
   await client.query(`insert into shop."Orders"
     select n, 'c' || n % 3000, 'new' from generate_series(1, 10000) n`)
   await client.query('select pg_stat_force_next_flush()')
   client.release(true)
   expect((await driver.counts('customers', { cap: 10_000 })).ready).toBe(3_000)
-  const { rows } = await pool.query(`select funcname as name, calls::int
+  const { rows } = await server.pool.query(`select funcname as name, calls::int
     from pg_stat_user_functions where funcname = 'add_many' or funcname like 'add\\_waiting%' order by 1`)
   // In steps of 1,000 keys.
   expect(rows).toEqual([
@@ -106,7 +95,7 @@ test('10,000 rows in one statement add their distinct keys in one go', async () 
 
 test('items, conditions, events, delays and priorities', async () => {
   await watchTable(
-    { pool },
+    { pool: server.pool },
     {
       ...orders,
       key: 'customer',
@@ -116,32 +105,41 @@ test('items, conditions, events, delays and priorities', async () => {
       priority: 7,
     },
   )
-  await pool.query(`insert into shop."Orders" values (1, 'a', 'draft'), (2, 'b', 'new')`)
+  await server.pool.query(`insert into shop."Orders" values (1, 'a', 'draft'), (2, 'b', 'new')`)
   expect(await taken()).toEqual([['b', { id: 2, state: 'new' }]])
-  await pool.query(`update shop."Orders" set state = 'paid' where id = 2`)
+  await server.pool.query(`update shop."Orders" set state = 'paid' where id = 2`)
   expect(await taken()).toEqual([['b', { id: 2, state: 'paid' }]])
-  await pool.query('delete from shop."Orders"')
+  await server.pool.query('delete from shop."Orders"')
   expect(await taken()).toEqual([])
   // Again, with other settings.
-  await watchTable({ pool }, { ...orders, on: ['delete'], delayMs: 3_600_000, priority: 3 })
-  await pool.query(`insert into shop."Orders" values (1, 'a', 'draft')`)
+  await watchTable(
+    { pool: server.pool },
+    { ...orders, on: ['delete'], delayMs: 3_600_000, priority: 3 },
+  )
+  await server.pool.query(`insert into shop."Orders" values (1, 'a', 'draft')`)
   expect((await driver.counts('customers', { cap: 10 })).delayed).toBe(0)
-  await pool.query('delete from shop."Orders"')
+  await server.pool.query('delete from shop."Orders"')
   expect((await driver.list('customers', { limit: 10 })).rows).toMatchObject([
     { key: 'customer/a', state: 'delayed', priority: 3 },
   ])
-  expect(await watchTable({ pool }, { ...orders, drop: true })).toMatchObject({ existed: true })
-  expect(await watchTable({ pool }, { ...orders, drop: true })).toMatchObject({ existed: false })
-  await pool.query(`insert into shop."Orders" values (1, 'b', 'new'); delete from shop."Orders"`)
+  expect(await watchTable({ pool: server.pool }, { ...orders, drop: true })).toMatchObject({
+    existed: true,
+  })
+  expect(await watchTable({ pool: server.pool }, { ...orders, drop: true })).toMatchObject({
+    existed: false,
+  })
+  await server.pool.query(
+    `insert into shop."Orders" values (1, 'b', 'new'); delete from shop."Orders"`,
+  )
   expect((await driver.counts('customers', { cap: 10 })).delayed).toBe(1)
-  const left = await pool.query(`select from pg_proc where proname like 'sluice%'`)
+  const left = await server.pool.query(`select from pg_proc where proname like 'sluice%'`)
   expect(left.rowCount).toBe(0)
 })
 
 test('several queues watch one table', async () => {
-  await watchTable({ pool }, orders)
-  await watchTable({ pool }, { ...orders, queue: 'states', key: 'state -- by name' })
-  await pool.query(`insert into shop."Orders" values (1, 'a', 'new')`)
+  await watchTable({ pool: server.pool }, orders)
+  await watchTable({ pool: server.pool }, { ...orders, queue: 'states', key: 'state -- by name' })
+  await server.pool.query(`insert into shop."Orders" values (1, 'a', 'new')`)
   expect(await takenKeys()).toEqual(['customer/a'])
   expect(await taken('states')).toEqual([['new', undefined]])
 })
@@ -151,34 +149,38 @@ test('two tables whose names begin with the same letters keep their own triggers
     (year) => `shop.subscription_billing_events_of_customers_${year}`,
   )
   for (const [index, table] of names.entries()) {
-    await pool.query(`create table ${table} (id int, c${index} text)`)
-    await watchTable({ pool }, { table, queue: 'customers', key: `'${index}/' || c${index}` })
+    await server.pool.query(`create table ${table} (id int, c${index} text)`)
+    await watchTable(
+      { pool: server.pool },
+      { table, queue: 'customers', key: `'${index}/' || c${index}` },
+    )
   }
-  for (const table of names) await pool.query(`insert into ${table} values (1, 'x')`)
+  for (const table of names) await server.pool.query(`insert into ${table} values (1, 'x')`)
   expect(await takenKeys()).toEqual(['0/x', '1/x'])
 })
 
 test('printed SQL and the function make the same triggers', async () => {
   await sql(server.url, watchTableSql(orders))
-  await watchTable({ pool }, { ...orders, key: 'customer' })
-  await pool.query(`insert into shop."Orders" values (1, 'a', 'new')`)
+  await watchTable({ pool: server.pool }, { ...orders, key: 'customer' })
+  await server.pool.query(`insert into shop."Orders" values (1, 'a', 'new')`)
   expect(await takenKeys()).toEqual(['a'])
-  await watchTable({ pool }, { ...orders, drop: true })
-  await pool.query(`insert into shop."Orders" values (2, 'a', 'new')`)
+  await watchTable({ pool: server.pool }, { ...orders, drop: true })
+  await server.pool.query(`insert into shop."Orders" values (2, 'a', 'new')`)
   expect(await takenKeys()).toEqual([])
 })
 
 test('a table is not watched before the functions are there', async () => {
-  await pool.query('alter schema sluice rename to elsewhere')
-  await expect(watchTable({ pool }, orders)).rejects.toThrow(/run `sluice migrate`/)
-  await pool.query(`insert into shop."Orders" values (1, 'a', 'new')`)
-  await pool.query('alter schema elsewhere rename to sluice')
+  await server.pool.query('alter schema sluice rename to elsewhere')
+  await expect(watchTable({ pool: server.pool }, orders)).rejects.toThrow(/run `sluice migrate`/)
+  await server.pool.query(`insert into shop."Orders" values (1, 'a', 'new')`)
+  await server.pool.query('alter schema elsewhere rename to sluice')
 })
 
 test('a table that does not exist is named', async () => {
-  const error: unknown = await watchTable({ pool }, { ...orders, table: 'shop.nowhere' }).catch(
-    (thrown) => thrown,
-  )
+  const error: unknown = await watchTable(
+    { pool: server.pool },
+    { ...orders, table: 'shop.nowhere' },
+  ).catch((thrown) => thrown)
   expect(error).toMatchObject({ code: 'ERR_STORE', retryable: false })
   expect(String(error)).toMatch(/"shop.nowhere" does not exist; name it with its schema/)
   expect(String(error)).not.toMatch(/migrate/)
@@ -187,47 +189,51 @@ test('a table that does not exist is named', async () => {
 test('names and texts that need quotes; columns named like the variables of the trigger', async () => {
   await sql(server.url, migrationSql({ schema: 'it"s' }))
   const queue = `it's \\ "quoted"`
-  await pool.query(`create table "shop"."a ""b""" (counted text, rows text)`)
+  await server.pool.query(`create table "shop"."a ""b""" (counted text, rows text)`)
   const text = watchTableSql({
     ...{ table: 'shop."a ""b"""', schema: 'it"s', queue },
     ...{ key: `counted || ' sluice.add \\ ' || rows`, item: 'to_jsonb(counted)' },
   })
   await sql(server.url, text, text)
-  await pool.query(`set standard_conforming_strings = off; insert into shop."a ""b""" values ('x', 'y');
+  await server.pool.query(`set standard_conforming_strings = off; insert into shop."a ""b""" values ('x', 'y');
     reset standard_conforming_strings`)
-  const { rows } = await pool.query('select queue, key, item from "it""s".keys')
+  const { rows } = await server.pool.query('select queue, key, item from "it""s".keys')
   expect(rows).toEqual([{ queue, key: 'x sluice.add \\ y', item: '"x"' }])
-  await pool.query('drop schema "it""s" cascade')
+  await server.pool.query('drop schema "it""s" cascade')
 })
 
 test('a role that writes to the table needs only the rights of a producer', async () => {
-  await pool.query(`create role writer login password 'secret'; create role others;
+  await server.pool.query(`create role writer login password 'secret'; create role others;
     grant usage on schema shop to writer; grant insert on shop."Orders" to writer;
     grant select on shop."Orders" to others`)
-  expect(await watchTable({ pool }, orders)).toMatchObject({ rolesWithoutRights: ['writer'] })
+  expect(await watchTable({ pool: server.pool }, orders)).toMatchObject({
+    rolesWithoutRights: ['writer'],
+  })
   const removals = { ...orders, queue: 'removals', on: ['delete'] } as const
-  expect(await watchTable({ pool }, removals)).toMatchObject({ rolesWithoutRights: [] })
-  await watchTable({ pool }, { ...removals, drop: true })
+  expect(await watchTable({ pool: server.pool }, removals)).toMatchObject({
+    rolesWithoutRights: [],
+  })
+  await watchTable({ pool: server.pool }, { ...removals, drop: true })
   const url = new URL(server.url)
   url.username = 'writer'
   const insert = `insert into shop."Orders" values (1, 'a', 'new')`
   await expect(sql(url.href, insert)).rejects.toThrow(/permission denied for schema sluice/)
   const roles = { owner: 'others', runtime: 'others', readOnly: 'others', producer: 'writer' }
-  await pool.query(rolesSql(roles))
-  expect(await watchTable({ pool }, orders)).toMatchObject({ rolesWithoutRights: [] })
+  await server.pool.query(rolesSql(roles))
+  expect(await watchTable({ pool: server.pool }, orders)).toMatchObject({ rolesWithoutRights: [] })
   await sql(url.href, insert)
   expect(await takenKeys()).toEqual(['customer/a'])
 })
 
 test('an expression with a mistake is refused, and the table stays as it was', async () => {
-  await watchTable({ pool }, orders)
+  await watchTable({ pool: server.pool }, orders)
   for (const wrong of [{ key: 'nothing' }, { when: 'customer' }, { item: 'id::json ->' }]) {
-    await expect(watchTable({ pool }, { ...orders, ...wrong })).rejects.toMatchObject({
+    await expect(watchTable({ pool: server.pool }, { ...orders, ...wrong })).rejects.toMatchObject({
       code: 'ERR_STORE',
       retryable: false,
     })
   }
-  await pool.query(`insert into shop."Orders" values (1, 'a', 'new')`)
+  await server.pool.query(`insert into shop."Orders" values (1, 'a', 'new')`)
   expect(await takenKeys()).toEqual(['customer/a'])
 })
 

@@ -4,20 +4,18 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { postgresDriver } from '../../src/index.ts'
 import { statementTexts } from '../../src/statements.generated.ts'
 import { literalOf, sendTextOf, withValues } from '../../src/transact/foreign-transaction.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { sharedServer } from '../support/shared-server.ts'
 
-let server: TestServer
+const server = sharedServer()
 let client: pg.Client
 
 beforeAll(async () => {
-  server = await startServer()
   client = new pg.Client({ connectionString: server.url })
   await client.connect()
 })
 
 afterAll(async () => {
   await client.end()
-  await server.stop()
 })
 
 const odd = [

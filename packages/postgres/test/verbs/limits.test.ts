@@ -7,16 +7,17 @@ import {
   type WorkRecord,
 } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { statementsFor } from '../../src/connection/statements.ts'
 import { postgresDriver } from '../../src/index.ts'
 import { channelOf } from '../../src/schema/schema-name.ts'
 import { installed } from '../support/installed.ts'
-import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
+import { poolOf, sql } from '../support/server.ts'
+import { sharedServer } from '../support/shared-server.ts'
 
 const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
 
-let server: TestServer
+const server = sharedServer()
 let driver: Driver
 let schema: string
 let made = 0
@@ -32,14 +33,6 @@ function make(): Driver {
 function claimOf(limit: number) {
   return driver.claim('q', { limit, holder: 'h', claimId: 'c', leaseMs: 60_000 })
 }
-
-beforeAll(async () => {
-  server = await startServer()
-})
-
-afterAll(async () => {
-  await server.stop()
-})
 
 beforeEach(async () => {
   made += 1

@@ -1,12 +1,12 @@
 /** An open transaction on one key does not affect the other keys. */
 import type { AskOptions } from '@sluice/core'
 import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { statementsFor } from '../../src/connection/statements.ts'
 import { postgresDriver } from '../../src/index.ts'
 import { channelOf } from '../../src/schema/schema-name.ts'
 import { installed } from '../support/installed.ts'
-import { poolOf, startServer, type TestServer } from '../support/server.ts'
+import { sharedServer } from '../support/shared-server.ts'
 
 const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
 
@@ -14,26 +14,15 @@ const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 
 const leaseMs = 1_000
 const longMs = 20_000
 
-let server: TestServer
-let pool: pg.Pool
+const server = sharedServer()
 let schemas = 0
 let driver: ReturnType<typeof postgresDriver>
 let schema: string
 
-beforeAll(async () => {
-  server = await startServer()
-  pool = poolOf(server.url)
-})
-
-afterAll(async () => {
-  await pool.end()
-  await server.stop()
-})
-
 beforeEach(async () => {
   schemas += 1
   schema = `locked_${schemas}`
-  driver = postgresDriver({ pool, schema, onWarning() {} })
+  driver = postgresDriver({ pool: server.pool, schema, onWarning() {} })
   await driver.open({})
   return async () => await driver.close()
 })
@@ -171,7 +160,7 @@ test.each([
         isAnswered = true
       })
       const waits = 'select from pg_locks where not granted'
-      while (!isAnswered && (await pool.query(waits)).rowCount === 0);
+      while (!isAnswered && (await server.pool.query(waits)).rowCount === 0);
       await client.query('commit')
       return (await answer).map((reply) => reply.outcome)
     }
@@ -268,12 +257,12 @@ test('a charge that has waited for its bucket is made when it has it, not before
   await client.query('begin')
   await chargeThere()
   const second = charge('second')
-  while ((await pool.query('select from pg_locks where not granted')).rowCount === 0);
+  while ((await server.pool.query('select from pg_locks where not granted')).rowCount === 0);
   const at = await chargeThere()
   await client.query('commit')
   await client.end()
   expect(await second).toMatchObject([{ outcome: 'added' }])
-  const { rows } = await pool.query(`select at from ${schema}.buckets`)
+  const { rows } = await server.pool.query(`select at from ${schema}.buckets`)
   expect(rows[0].at).toBeGreaterThanOrEqual(at)
 })
 
@@ -318,7 +307,7 @@ test('the search for locked keys keeps no lock while it goes on', async () => {
 })
 
 async function deadlocks(): Promise<number> {
-  const { rows } = await pool.query(
+  const { rows } = await server.pool.query(
     'select deadlocks::int as n from pg_stat_database where datname = current_database()',
   )
   return rows[0].n

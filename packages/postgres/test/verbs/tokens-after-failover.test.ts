@@ -2,19 +2,12 @@
 import { PGlite } from '@electric-sql/pglite'
 import type { Driver } from '@sluice/core'
 import type pg from 'pg'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { postgresDriver } from '../../src/index.ts'
-import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
+import { poolOf, sql } from '../support/server.ts'
+import { sharedServer } from '../support/shared-server.ts'
 
-let server: TestServer
-
-beforeAll(async () => {
-  server = await startServer()
-})
-
-afterAll(async () => {
-  await server.stop()
-})
+const server = sharedServer()
 
 async function openDriver(schema: string, pool?: pg.Pool): Promise<Driver> {
   const target = pool === undefined ? { connectionString: server.url } : { pool }

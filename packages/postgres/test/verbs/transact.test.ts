@@ -1,26 +1,19 @@
 /** add and finish inside a transaction of the caller's. */
 import type { AskOptions } from '@sluice/core'
 import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { postgresDriver } from '../../src/index.ts'
-import { poolOf, startServer, type TestServer } from '../support/server.ts'
+import { poolOf } from '../support/server.ts'
+import { sharedServer } from '../support/shared-server.ts'
 
 const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
 const one = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
 const request = { limit: 1, holder: 'h', claimId: 'c', leaseMs: 60_000 }
 
-let server: TestServer
+const server = sharedServer()
 let driver: ReturnType<typeof postgresDriver>
 let client: pg.Client
 let made = 0
-
-beforeAll(async () => {
-  server = await startServer()
-})
-
-afterAll(async () => {
-  await server.stop()
-})
 
 beforeEach(async () => {
   made += 1
