@@ -136,6 +136,17 @@ test('delays are counted by the time of the store, not by the wall clock', async
   expect(ledger.value('q depth')).toBe(1)
 })
 
+test('on a shared store, at most ten thousand adds are remembered: the newest', async () => {
+  const { clock, ledger } = stage()
+  const queue = new StagedQueue(clock, storeDriver(clock, new SharedStore(), shared))
+  for (let n = 0; n <= 10_000; n += 1) queue.add(`foo-${n}`)
+  await clock.step(10_000)
+  // The wait of a key whose add is not remembered is what the store says: here, 4 s.
+  const claim = { askedAt: 0, readyAt: clock.now() - 4_000 }
+  for (const key of ['foo-0', 'foo-10000']) queue.claim(key, claim)
+  expect(ledger.observations('q latency')).toEqual([4, 10])
+})
+
 test('a key that is delayed a million times over is remembered once', () => {
   const heap = new DueHeap()
   for (let n = 0; n < 100_000; n += 1) heap.set({ key: 'foo', dueAt: 1_000_000 + n, priority: 0 })

@@ -114,11 +114,19 @@ export class QueueLedger {
 
   #mark(key: string, priority: number, mark: Omit<Mark, 'label' | 'priority'>): void {
     const label = this.#isAlone ? this.#meters.enter(priority) : ''
-    if (!this.#isAlone && this.#marks.size >= sharedMarksMax) {
-      const [oldest = ''] = this.#marks.keys()
+    if (!this.#isAlone && this.#marks.size >= sharedMarksMax) this.#dropOldest()
+    this.#marks.set(key, { ...mark, label, priority })
+  }
+
+  /**
+   * Drops the oldest half at once. Dropping one entry per add took longer than the rest of the add: the
+   * first entry of a map is found by walking over all that were deleted before it.
+   */
+  #dropOldest(): void {
+    for (const oldest of this.#marks.keys()) {
+      if (this.#marks.size <= sharedMarksMax / 2) break
       this.#marks.delete(oldest)
     }
-    this.#marks.set(key, { ...mark, label, priority })
   }
 
   #unmark(key: string): Mark | undefined {

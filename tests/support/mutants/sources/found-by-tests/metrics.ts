@@ -17,6 +17,20 @@ export const foundByTestsOfMetrics: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'the adds of a shared store are remembered without a limit',
+    edits: [
+      {
+        file: 'packages/metrics/src/queue/queue-ledger.ts',
+        find: 'this.#marks.size >= sharedMarksMax',
+        replace: 'this.#marks.size >= Infinity',
+      },
+    ],
+    finder: {
+      file: 'packages/metrics/test/raising.test.ts',
+      title: 'on a shared store, at most ten thousand adds are remembered: the newest',
+    },
+  },
+  {
     name: 'a key that the end of its lease parks stays in the depth',
     edits: [
       {
