@@ -220,10 +220,12 @@ export class QueueLedger {
   ): void {
     if (!this.#isAlone) return
     const mark = this.#marks.get(key)
+    const parked = this.#parked.get(key)
     if (mark !== undefined) this.#raise(mark, priority)
-    else if (this.#isHeld(key)) this.#pend({ key, dueAt, priority }, moment)
+    // A key that is known as parked is not held: all that are held need not be looked through.
+    else if (parked === undefined && this.#isHeld(key)) this.#pend({ key, dueAt, priority }, moment)
     else {
-      const known = this.#parked.get(key) ?? { dueAt, laterAt: never, priority }
+      const known = parked ?? { dueAt, laterAt: never, priority }
       const secondAt = Math.max(known.dueAt, moment.now + delayMs)
       const isSecond = dedupe === 'client-go' && dueAt <= moment.now && secondAt > moment.now
       const laterAt = isSecond ? Math.min(known.laterAt, secondAt) : known.laterAt
@@ -232,7 +234,8 @@ export class QueueLedger {
   }
 
   #isHeld(key: string): boolean {
-    return [...this.#running.values()].some((running) => running.key === key)
+    for (const running of this.#running.values()) if (running.key === key) return true
+    return false
   }
 
   /** A run is pending: now or later. */

@@ -131,7 +131,7 @@ describe('a schema that was copied', () => {
     await driver.open({})
     await driver.add('q', [one], options)
     const at = Date.now()
-    await pool.query(`insert into copied_rows.failed_runs
+    await server.pool.query(`insert into copied_rows.failed_runs
       (queue_id, id, at, key, code, holder, failures, last_error) overriding system value
       select queue_id, n, ${at}, 'copied', 'Error', 'h', 1, '{}' from copied_rows.keys, generate_series(1, 3) n`)
     const failed = (key: string) => ({ at, key, code: 'Error', holder: 'h', failures: 1 })
