@@ -82,6 +82,8 @@ export class BatchedBackend implements Backend {
   }
 
   async now(): Promise<EpochMs> {
+    // An add that was accepted before this call is due by the time that it returns.
+    await this.adds.idle()
     return (await this.claims.patiently(() => this.#nextDue.tick(false))).now
   }
 

@@ -82,15 +82,10 @@ export class Lifecycle {
     return this.#shutDownAt
   }
 
-  #askInstant(): Promise<EpochMs> {
-    try {
-      const now = this.#core.backend.now()
-      return now instanceof Promise
-        ? now.then((at) => this.#begun(at))
-        : Promise.resolve(this.#begun(now))
-    } catch (error) {
-      return Promise.reject(error)
-    }
+  /** Without a wait where the store answers at once. */
+  async #askInstant(): Promise<EpochMs> {
+    const now = this.#core.backend.now()
+    return this.#begun(now instanceof Promise ? await now : now)
   }
 
   #begun(at: EpochMs): EpochMs {

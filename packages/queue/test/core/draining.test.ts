@@ -1,7 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import type { Queue } from '../../src/index.ts'
 import { refusal } from '../support/refusal.ts'
-import { batchedSetups, holding, Scene, seen, setups, take } from '../support/setups.ts'
+import {
+  batchedSetups,
+  holding,
+  late,
+  Scene,
+  seen,
+  setups,
+  take,
+  unleased,
+} from '../support/setups.ts'
 
 describe.each(setups)('shutDownWithDrain over $way', (setup) => {
   test('an empty queue is drained at once', async () => {
@@ -287,6 +296,44 @@ describe.each(batchedSetups)('shutDownWithDrain over $way, on a shared store', (
     await scene.quiet()
     expect(drained.state).toBe('waiting')
     await scene.clock.step(1_000)
+    expect(drained.state).toBe('resolved')
+  })
+})
+
+describe.each([late, unleased])('adds in flight at a shutdown over $way', (setup) => {
+  /** A queue with an add that reaches the store only after a while. */
+  async function adding(add: (queue: Queue<string>) => unknown) {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    await queue.len()
+    scene.late.hold('add')
+    add(queue)
+    const arrive = async (): Promise<void> => {
+      await scene.clock.step(5)
+      scene.late.letGo('add')
+      await scene.quiet()
+    }
+    return { scene, queue, arrive }
+  }
+
+  test('3 Shutdown: they are handed out, since they were accepted before it', async () => {
+    const { queue, arrive } = await adding((it) => void it.addMany(['a', 'b']))
+    const shutDown = queue.shutDown()
+    await arrive()
+    await shutDown
+    expect([(await take(queue)).key, (await take(queue)).key]).toEqual(['a', 'b'])
+    expect(await queue.get()).toBe(undefined)
+  })
+
+  test('3 Shutdown: a drain waits for them', async () => {
+    const { scene, queue, arrive } = await adding((it) => it.addSoon('a'))
+    const drained = seen(queue.shutDownWithDrain())
+    await scene.quiet()
+    expect(drained.state).toBe('waiting')
+    await arrive()
+    expect(drained.state).toBe('waiting')
+    await (await take(queue)).done()
+    await scene.quiet()
     expect(drained.state).toBe('resolved')
   })
 })
