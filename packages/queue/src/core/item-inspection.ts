@@ -54,13 +54,13 @@ export class ItemInspection {
     }
     // Checking may have taken long.
     const good = fitting.filter(mayStart)
-    if (waiter.isAborted) {
+    const { phase } = this.#queue
+    if (waiter.isAborted || phase === 'closing' || phase === 'closed') {
       for (const held of good) void giveBack(held)
-      waiter.giveUp()
+      // An abort has rejected the call of the waiter already.
+      waiter.answer([])
     } else if (good.length > 0) {
       waiter.answer(good)
-    } else if (this.#queue.phase === 'closing' || this.#queue.phase === 'closed') {
-      waiter.answer([])
     } else {
       this.#queue.waiters.addFirst(waiter)
       this.#queue.claims.handOut()

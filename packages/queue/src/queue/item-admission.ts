@@ -34,12 +34,11 @@ export class ItemAdmission<T> {
   }
 
   async #check(items: readonly T[]): Promise<void> {
-    await Promise.all(items.map((item) => this.#checkOne(item)))
-  }
-
-  async #checkOne(item: T): Promise<void> {
-    const result = await validate(this.#schema, item, this.#timeoutMs)
-    if (result.issues === undefined) return
-    throw new SluiceTypeError('item', `must match the schema: ${issueText(result.issues)}`)
+    const checks = items.map(async (item) => {
+      const { issues } = await validate(this.#schema, item, this.#timeoutMs)
+      if (issues === undefined) return
+      throw new SluiceTypeError('item', `must match the schema: ${issueText(issues)}`)
+    })
+    await Promise.all(checks)
   }
 }

@@ -225,6 +225,22 @@ describe.each(setups)('a slow schema over $way', (setup) => {
     await scene.quiet()
     expect(await scene.states()).toEqual({ a: 'ready' })
   })
+
+  test('a close gives back a key that was still being checked', async () => {
+    const scene = new Scene(setup)
+    const { schema, answer } = slowSchema()
+    const queue = scene.queue<Order>({ keyOf, schema })
+    await scene.queue<Order>({ keyOf }).add({ id: 'a', count: 1 })
+    const one = seen(queue.get())
+    await scene.quiet()
+    const closing = queue.close()
+    await scene.quiet()
+    answer(1)
+    await scene.quiet()
+    expect(one).toEqual({ state: 'resolved', value: undefined })
+    await closing
+    expect(await scene.states()).toEqual({ a: 'ready' })
+  })
 })
 
 test('a worker that stops waits until a key that was still being checked is given back', async () => {

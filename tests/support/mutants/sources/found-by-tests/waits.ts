@@ -271,6 +271,20 @@ export const foundByTestsOfWaits: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'a key whose item was still being checked is handed out by a queue that closes',
+    edits: [
+      {
+        file: 'packages/queue/src/core/item-inspection.ts',
+        find: "waiter.isAborted || phase === 'closing' || phase === 'closed'",
+        replace: 'waiter.isAborted',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/queue/schema.test.ts',
+      title: 'a close gives back a key that was still being checked',
+    },
+  },
+  {
     name: 'a drain is not checked when a key is cancelled',
     edits: [
       {
