@@ -82,8 +82,10 @@ export class BatchedBackend implements Backend {
   }
 
   async now(): Promise<EpochMs> {
-    // An add that was accepted before this call is due by the time that it returns.
-    await this.adds.idle()
+    // An add that was accepted before this call is due by the time that it returns. Of those by `addSoon`, a
+    // second one of a key is submitted when the first is answered.
+    await this.adds.answered()
+    await this.adds.answered()
     return (await this.claims.patiently(() => this.#nextDue.tick(false))).now
   }
 
@@ -137,9 +139,9 @@ export class BatchedBackend implements Backend {
   }
 
   async idle(): Promise<void> {
-    await this.adds.idle()
+    await this.adds.answered()
     await this.claims.inFlight.answered()
-    await this.finishes.idle()
+    await this.finishes.answered()
   }
 
   giveUp(): void {

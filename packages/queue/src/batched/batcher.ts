@@ -11,6 +11,7 @@ import type { DriverCalls } from '../driver/driver-calls.ts'
 import { retryDelayMs } from '../driver/retryable.ts'
 import { nextTurn } from '../environment/environment.ts'
 import { pause } from '../environment/timing.ts'
+import { AnswerWaits } from './answer-waits.ts'
 import {
   closedUnsent,
   isFailure,
@@ -62,7 +63,7 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
   #batchesInFlight = 0
   #watch: Timer | undefined
   readonly #unanswered = new UnansweredBatches<Request, Reply>()
-  #idle: (() => void)[] = []
+  readonly #waits = new AnswerWaits()
 
   /**
    * `batchesMax`: how many batches may be in flight at a time. More than one only where the order
@@ -151,12 +152,10 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
     this.#checkIdle()
   }
 
-  /** Resolves when every job has been answered. */
-  idle(): Awaitable<void> {
-    if (this.#isIdle()) return undefined
-    return new Promise((resolve) => {
-      this.#idle.push(resolve)
-    })
+  /** Resolves when every job that was submitted before this call is answered. */
+  answered(): Awaitable<void> {
+    const sent = [...this.#unanswered.jobs(), ...this.#late.jobs(), ...this.#halves.flat()]
+    return this.#waits.until([...sent, ...this.#waiting])
   }
 
   #isIdle(): boolean {
@@ -204,12 +203,10 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
   }
 
   #checkIdle(): void {
+    this.#waits.check()
     if (!this.#isIdle()) return
     this.#watch?.stop()
     this.#watch = undefined
-    const waiting = this.#idle
-    this.#idle = []
-    for (const resolve of waiting) resolve()
   }
 
   /** Takes the jobs of the next batch, and leaves those that have to wait for a later one. */
@@ -222,7 +219,7 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
     }
     const { batchKeys = batchKeysMax, batchBytes = Infinity } = this.calls.driver
     const busy = new Set(this.#late.keys())
-    this.#unanswered.addKeysTo(busy)
+    for (const { key } of this.#unanswered.jobs()) busy.add(key)
     const { jobs, left } = nextBatch(this.#waiting, busy, { batchKeys, batchBytes }, this)
     this.#waiting = left
     return jobs

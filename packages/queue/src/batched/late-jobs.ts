@@ -6,6 +6,11 @@ export class LateJobs<Request, Reply> {
   /** Waiting jobs, with the errors that they are rejected with when their time is up. */
   readonly #waiting = new Map<BatchJob<Request, Reply>, unknown>()
 
+  /** Jobs that wait to be sent again. */
+  jobs(): Iterable<BatchJob<Request, Reply>> {
+    return this.#waiting.keys()
+  }
+
   /** Keys that have a late job. */
   keys(): Iterable<string> {
     return this.#keys.keys()

@@ -10,9 +10,8 @@ export class UnansweredBatches<Request, Reply> {
     return this.#batches.size === 0
   }
 
-  /** Adds the keys of their jobs to a set. */
-  addKeysTo(keys: Set<string>): void {
-    for (const jobs of this.#batches.keys()) for (const { key } of jobs) keys.add(key)
+  jobs(): readonly BatchJob<Request, Reply>[] {
+    return [...this.#batches.keys()].flat()
   }
 
   /** When the time of the first job is up. */

@@ -336,4 +336,20 @@ describe.each([late, unleased])('adds in flight at a shutdown over $way', (setup
     await scene.quiet()
     expect(drained.state).toBe('resolved')
   })
+
+  test('3 Shutdown: it waits for a second add of a key that waits for the first', async () => {
+    const { scene, queue } = await adding((it) => {
+      it.addSoon('a')
+      it.addSoon('a')
+    })
+    const shutDown = seen(queue.shutDown())
+    await scene.quiet()
+    scene.late.letGo('add')
+    scene.late.hold('add')
+    await scene.quiet()
+    expect([scene.late.waiting('add'), shutDown.state]).toEqual([1, 'waiting'])
+    scene.late.letGo('add')
+    await scene.quiet()
+    expect(shutDown.state).toBe('resolved')
+  })
 })

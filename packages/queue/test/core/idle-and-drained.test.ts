@@ -90,6 +90,28 @@ test.each(setups)(
 )
 
 test.each([late, unleased])(
+  'runUntilIdle ends though keys are added without a pause, none of them due ($way)',
+  async (setup) => {
+    const scene = new Scene(setup)
+    // Delayed keys wake no worker, as on the drivers of databases.
+    Object.assign(scene.late, { watch: undefined })
+    const queue = scene.delaying()
+    const worker = createWorker({ queue, handler: () => undefined })
+    await scene.quiet()
+    let isIdle = false
+    let added = 0
+    const produce = async (): Promise<void> => {
+      for (; !isIdle && added < 1_000; added += 1) await queue.addAfter('later', 60_000)
+    }
+    const producing = produce()
+    await worker.runUntilIdle()
+    isIdle = true
+    await producing
+    expect(added).toBeLessThan(1_000)
+  },
+)
+
+test.each([late, unleased])(
   'runUntilIdle ends though another process took the key that was due ($way)',
   async (setup) => {
     const scene = new Scene(setup)

@@ -318,7 +318,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
 
   /** No key is left that was due at the shutdown, unless one is being given back now. */
   async #end(): Promise<void> {
-    const finishing = this.#finishes.idle()
+    const finishing = this.#finishes.answered()
     if (finishing === undefined) {
       for (const waiter of this.#core.waiters.takeAll()) waiter.answer([])
       return

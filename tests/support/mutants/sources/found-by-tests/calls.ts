@@ -100,4 +100,46 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
       title: 'a failure that comes long after earlier ones is the first of another disturbance',
     },
   },
+  {
+    name: 'a shutdown does not wait for adds in flight',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/batched-backend.ts',
+        find: 'await this.adds.answered()\n    await this.adds.answered()\n',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/core/draining.test.ts',
+      title: '3 Shutdown: a drain waits for them',
+    },
+  },
+  {
+    name: 'a shutdown does not wait for an add that waits for an earlier one of its key',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/batched-backend.ts',
+        find: 'await this.adds.answered()\n    await this.adds.answered()\n',
+        replace: 'await this.adds.answered()\n',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/core/draining.test.ts',
+      title: '3 Shutdown: it waits for a second add of a key that waits for the first',
+    },
+  },
+  {
+    name: 'adds that go on keep an idle worker from being idle',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/batcher.ts',
+        find: 'this.#waits.check()\n    if (!this.#isIdle()) return',
+        replace: 'if (!this.#isIdle()) return\n    this.#waits.check()',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/core/idle-and-drained.test.ts',
+      title: 'runUntilIdle ends though keys are added without a pause, none of them due',
+    },
+  },
 ]

@@ -257,20 +257,6 @@ export const foundByTestsOfWaits: readonly FoundByTest[] = [
     },
   },
   {
-    name: 'a shutdown does not wait for adds in flight',
-    edits: [
-      {
-        file: 'packages/queue/src/batched/batched-backend.ts',
-        find: 'await this.adds.idle()\n    return (await this.claims',
-        replace: 'return (await this.claims',
-      },
-    ],
-    finder: {
-      file: 'packages/queue/test/core/draining.test.ts',
-      title: '3 Shutdown: a drain waits for them',
-    },
-  },
-  {
     name: 'a key whose item was still being checked is handed out by a queue that closes',
     edits: [
       {
