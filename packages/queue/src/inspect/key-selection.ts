@@ -34,7 +34,8 @@ const concerns: Readonly<Record<BulkVerb, (row: KeyRow, now: EpochMs) => boolean
   park: ({ parked }) => !parked,
   unpark: ({ parked }) => parked,
   runNow: ({ dueAt }, now) => dueAt > now && dueAt !== never,
-  remove: () => true,
+  remove: ({ dueAt, failures, crashes, parked }) =>
+    dueAt !== never || failures + crashes > 0 || parked,
   forget: ({ failures, crashes }) => failures + crashes > 0,
 }
 
@@ -58,7 +59,7 @@ export class KeySelection implements Selection {
     this.#filter = checkFilter(filter)
   }
 
-  async count(verb: BulkVerb = 'remove'): Promise<SelectionCount> {
+  async count(verb?: BulkVerb): Promise<SelectionCount> {
     const { cap } = this.#filter
     let count = 0
     for await (const keys of this.#pages(verb)) {
@@ -68,15 +69,14 @@ export class KeySelection implements Selection {
     return { count, capped: false }
   }
 
-  /** The keys that are found and that a verb is for, a page at a time, in their order. */
-  async *#pages(verb: BulkVerb): AsyncGenerator<string[], void> {
+  /** The keys that are found, of those that the verb is for, a page at a time, in their order. */
+  async *#pages(verb?: BulkVerb): AsyncGenerator<string[], void> {
     const { state, prefix } = this.#filter
     let cursor: string | undefined
     do {
       const page = await this.#source.list({ state, prefix, cursor, limit: batchKeysMax })
-      const keys = page.rows
-        .filter((row) => this.#matches(row) && concerns[verb](row, page.now))
-        .map(({ key }) => key)
+      const isFor = (row: KeyRow): boolean => verb === undefined || concerns[verb](row, page.now)
+      const keys = page.rows.filter((row) => this.#matches(row) && isFor(row)).map(({ key }) => key)
       if (keys.length > 0) yield keys
       cursor = page.cursor
       // A store in this process answers at once: without this, a long way would be one block of

@@ -77,6 +77,9 @@ export interface Selection {
   runNow(options?: BulkOptions): Promise<BulkResult>
   /** Resets failures and crashes of those that have any; pending runs stay. */
   forget(options?: BulkOptions): Promise<BulkResult>
-  /** Deletes the keys with their pending runs and counts. Holders keep holding them. */
+  /**
+   * Deletes pending runs, counts and parked marks. Holders keep holding their keys, so that a held key without
+   * any of these is not counted.
+   */
   remove(options?: BulkOptions): Promise<BulkResult>
 }

@@ -90,6 +90,20 @@ describe.each(setups)('many keys at once, over $way', (setup) => {
     },
   )
 
+  test('does not remove keys of which nothing is left but that they are held', async () => {
+    const { inspect, queue } = await setUp()
+    const [held, other] = await queue.getMany(2)
+    await queue.add(other!.key)
+    const all = inspect.select({ state: 'processing' })
+    expect(await all.count()).toEqual({ count: 1, capped: false })
+    expect(await all.remove()).toMatchObject({ count: 0, changed: 0, unchanged: 0 })
+    expect(await inspect.select({ state: 'dirty' }).remove()).toMatchObject({
+      count: 1,
+      changed: 1,
+    })
+    expect([await held!.done(), await other!.done()]).toEqual(['idle', 'idle'])
+  })
+
   test('finds keys by the name of an error that has no code', async () => {
     const { inspect, queue } = await setUp()
     await inspect.park('b/2')

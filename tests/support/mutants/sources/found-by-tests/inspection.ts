@@ -87,4 +87,18 @@ export const foundByTestsOfInspection: readonly FoundByTest[] = [
       title: 'is not pending for longer than timeoutMs, and its outcome is unknown then',
     },
   },
+  {
+    name: 'keys that are only held use up the limit of removals',
+    edits: [
+      {
+        file: 'packages/queue/src/inspect/key-selection.ts',
+        find: 'dueAt !== never || failures + crashes > 0 || parked',
+        replace: 'dueAt <= never || failures + crashes > 0 || parked',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/inspect/selection.test.ts',
+      title: 'does not remove keys of which nothing is left but that they are held',
+    },
+  },
 ]
