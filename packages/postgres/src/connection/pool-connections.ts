@@ -1,5 +1,5 @@
 import { SluiceError, SluiceTypeError } from '@sluice/core'
-import type { Environment } from '@sluice/core/driver'
+import { type Environment, nextTurn } from '@sluice/core/driver'
 import { type OwnClient, PreparedQuery } from '../rows/prepared-query.ts'
 import type { PgClient, PgPool, PgPoolClient, Row } from './client-shapes.ts'
 import { beginText, type Connection, type Connections, type RunOptions } from './connection.ts'
@@ -202,7 +202,11 @@ export class PoolConnections implements Connections {
   async close(): Promise<void> {
     const { end, environment, timeoutMs } = this.#use
     if (end !== undefined) {
-      await withDeadline(environment, timeoutMs, 'closing the pool', end()).catch(ignore)
+      // A pool hands out an idle connection in a later turn of the microtask queue, and none once it ends.
+      const ended = new Promise<void>((resolve, reject) => {
+        nextTurn(() => void end().then(resolve, reject))
+      })
+      await withDeadline(environment, timeoutMs, 'closing the pool', ended).catch(ignore)
     }
     // The driver's own pool keeps its listeners: it may lose connections while it ends.
     else {

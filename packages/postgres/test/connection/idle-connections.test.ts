@@ -45,3 +45,12 @@ test('a connection is kept for minutes without work, so that the next keys need 
   vi.useRealTimers()
   await driver.close()
 })
+
+test('a call that is made just before the driver closes is answered over an idle connection', async () => {
+  const driver = postgresDriver({ connectionString: server.url, notify: false })
+  await driver.open({})
+  // A promise continues before the pool hands out a connection.
+  await driver.counts('q', { cap: 1 })
+  const [counts] = await Promise.all([driver.counts('q', { cap: 1 }), driver.close()])
+  expect(counts.ready).toBe(0)
+})

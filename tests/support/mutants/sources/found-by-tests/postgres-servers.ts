@@ -329,4 +329,19 @@ export const foundByTestsOfPostgresServers: readonly FoundByTest[] = [
         'while its connections are in use, a call waits for longer than it may take to open one',
     },
   },
+  {
+    name: 'a call that is made just before the driver closes is never answered',
+    edits: [
+      {
+        file: 'packages/postgres/src/connection/pool-connections.ts',
+        find: 'nextTurn(() => void end().then(resolve, reject))',
+        replace: 'void nextTurn, end().then(resolve, reject)',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/idle-connections.test.ts',
+      title:
+        'a call that is made just before the driver closes is answered over an idle connection',
+    },
+  },
 ]
