@@ -252,7 +252,7 @@ describe.each(slowSetups)('outages over $way', (setup) => {
     scene.late.letGo('claim')
     scene.late.letGo('add')
     await scene.quiet()
-    expect([scene.clock.waiters(), time.timers()]).toEqual([0, 0])
+    await expect.poll(() => [scene.clock.waiters(), time.timers()]).toEqual([0, 0])
     expect(scene.late.count('open')).toBe(opens)
     scene.takeErrors()
   })
