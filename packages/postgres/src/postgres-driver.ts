@@ -33,6 +33,7 @@ import {
   type WorkerRow,
 } from '@sluice/core'
 import { repeatableError } from './connection/errors.ts'
+import { proofMark } from './connection/listener.ts'
 import { type Statements, statementsFor } from './connection/statements.ts'
 import { Store } from './connection/store.ts'
 import { type Target, targetOf } from './connection/target.ts'
@@ -95,6 +96,8 @@ class PostgresDriver implements Driver {
   readonly #warnings: Warnings
   readonly #cursors: LeaseCursors = new Map()
   #opened: Opened | undefined
+  /** Whether a notice has arrived on PGlite. */
+  #hearsPglite = false
 
   constructor(settings: Settings) {
     this.#settings = settings
@@ -171,6 +174,7 @@ class PostgresDriver implements Driver {
         wakeSignal,
         pollMs,
         listener: listener || undefined,
+        hears: () => this.#hearsPglite,
       })
       const time = new StoreTime(
         clock,
@@ -185,7 +189,7 @@ class PostgresDriver implements Driver {
         async (statement, values) => await watching.overListener(statement, values),
       )
       await store.start()
-      const unlisten = await this.#listenOnPglite(wakeSignal)
+      const unlisten = await this.#listenOnPglite(wakeSignal, send)
       this.#opened = { target, store, wakeSignal, watching, unlisten }
     } catch (error) {
       await closeAll(target)
@@ -197,6 +201,7 @@ class PostgresDriver implements Driver {
   async close(): Promise<void> {
     const opened = this.#opened
     this.#opened = undefined
+    this.#hearsPglite = false
     if (opened === undefined) return
     await opened.watching.stop()
     await opened.unlisten?.()
@@ -328,13 +333,19 @@ class PostgresDriver implements Driver {
   }
 
   /** PGlite sends notices within its process, over its only connection. */
-  async #listenOnPglite(wakeSignal: WakeSignal): Promise<(() => Promise<void>) | undefined> {
+  async #listenOnPglite(
+    wakeSignal: WakeSignal,
+    send: (payload: string) => Promise<void>,
+  ): Promise<(() => Promise<void>) | undefined> {
     const { client, notify } = this.#settings
     if (client?.listen === undefined || !notify) return undefined
     const stop = await client.listen(this.#channel, (payload) => {
+      this.#hearsPglite = true
       if (payload.startsWith('q')) wakeSignal.wakeWatchers(payload.slice(1))
     })
     if (typeof stop !== 'function') return undefined
+    // Watchers are polled until a notice has arrived, and an idle queue sends none.
+    await send(proofMark).catch(() => {})
     return async () => {
       try {
         await stop()

@@ -44,7 +44,7 @@ const unprovenMs = 60_000
  * versions of this package listen to the same channel.
  */
 const noticeMark = 'q'
-const proofMark = 'p'
+export const proofMark = 'p'
 
 /** The payload of the notice about a queue. */
 export function noticeOf(queue: string): string {

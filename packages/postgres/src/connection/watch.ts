@@ -16,6 +16,8 @@ export interface WatchUse {
   readonly pollMs: number
   /** How notices of other processes are received; undefined if they cannot be. */
   readonly listener: ListenerUse | undefined
+  /** Whether notices arrive without a connection that listens: on PGlite, one has arrived. */
+  readonly hears: () => boolean
 }
 
 /**
@@ -33,9 +35,9 @@ export class Watch {
     this.#use = use
   }
 
-  /** Whether notices from other processes have been proven to arrive. */
+  /** Whether notices of other drivers have been proven to arrive. */
   get isProven(): boolean {
-    return this.#listener?.isProven ?? false
+    return this.#listener?.isProven ?? this.#use.hears()
   }
 
   /** From now on `onWake` is called. Returns a function that ends that. */

@@ -3,6 +3,20 @@ import type { FoundByTest } from '../source-mutant.ts'
 /** Defects of the driver on Postgres with servers, roles and transactions that do not fit. */
 export const foundByTestsOfPostgresServers: readonly FoundByTest[] = [
   {
+    name: 'on PGlite, watchers are polled although notices arrive',
+    edits: [
+      {
+        file: 'packages/postgres/src/postgres-driver.ts',
+        find: 'hears: () => this.#hearsPglite',
+        replace: 'hears: () => false',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/pglite-notices.test.ts',
+      title: 'watchers are polled only where no notice arrives',
+    },
+  },
+  {
     name: 'on Postgres, a call in a transaction that has failed is to be repeated in it',
     edits: [
       {
