@@ -54,6 +54,22 @@ function overflowing(): string[] {
   return [...new Set(found)]
 }
 
+/** The texts of figures of the overview that take most room, by the titles of their columns. */
+const widest = {
+  ...{ Ready: '10,000+', Delayed: '10,000+', Backoff: '10,000+', Parked: '10,000+' },
+  ...{ Oldest: '23 h 59 min', 'Wait p95': '23 h 59 min', 'Work p95': '23 h 59 min' },
+  ...{ 'In/s': '1,234', 'Out/s': '1,234', Err: '100 %' },
+}
+
+/** Writes texts into the figures of the first queue. */
+function fillIn(texts: Readonly<Record<string, string>>): void {
+  for (const [title, text] of Object.entries(texts)) {
+    const figure = document.querySelector(`.overview .row > [data-title="${title}"]`)
+    if (figure === null) throw new Error(`the overview has no column ${title}`)
+    figure.textContent = text.replaceAll(' ', '\u00a0')
+  }
+}
+
 describe.skipIf(!hasChromium)('the layout of the page', { timeout: 300_000 }, () => {
   let browser: Browser
   let served: Served
@@ -159,6 +175,18 @@ describe.skipIf(!hasChromium)('the layout of the page', { timeout: 300_000 }, ()
       })
     }
   }
+
+  // Where a column more begins to be shown, the table has the least room.
+  it.each([1_056, 1_200, 1_312, 1_400, 1_440])(
+    'has room for wide figures at %i px',
+    async (width) => {
+      await visit.go(screens['overview'] as PageLocation)
+      await page.setViewportSize({ width, height: 900 })
+      await page.locator('.overview .row').first().waitFor()
+      const list = await page.evaluate(`(${fillIn})(${JSON.stringify(widest)}); (${overflowing})()`)
+      expect(list).toEqual([])
+    },
+  )
 
   it('has room for texts of twice the size, chosen in the browser', async () => {
     const large = await startChromium('--blink-settings=defaultFontSize=32')

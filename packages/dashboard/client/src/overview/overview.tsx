@@ -52,7 +52,7 @@ function Header({ location, column }: { location: OverviewLocation; column: Colu
     <th
       role="columnheader"
       scope="col"
-      class={order === 'queue' ? 'name-cell' : 'figure'}
+      class={order === 'queue' ? 'name-cell' : `figure ${order}-cell`}
       aria-sort={sort}
     >
       <span class="head">

@@ -14,14 +14,17 @@ function Figure({
   title,
   text,
   tone = '',
+  cell = '',
 }: {
   readonly title: string
   readonly text: string
   readonly tone?: string
+  /** The class of the column. */
+  readonly cell?: string
 }): JSX.Element {
   const isNothing = text === '0' || text === '–'
   return (
-    <td role="cell" class={`figure ${isNothing ? 'nothing' : tone}`} data-title={title}>
+    <td role="cell" class={`figure ${cell} ${isNothing ? 'nothing' : tone}`} data-title={title}>
       {text}
     </td>
   )
@@ -82,7 +85,11 @@ export function QueueRowView({
         text={percent(flow.errorRatio)}
         tone={severity === 'failing' ? 'tone-warn' : ''}
       />
-      <Figure title="Wait p95" text={row.wait === undefined ? '–' : duration(row.wait.p95)} />
+      <Figure
+        title="Wait p95"
+        text={row.wait === undefined ? '–' : duration(row.wait.p95)}
+        cell="wait-cell"
+      />
       <Figure title="Work p95" text={row.work === undefined ? '–' : duration(row.work.p95)} />
       <td role="cell" class="spark-cell" data-title={`Ready, ${rangeWords[range]}`}>
         <Sparkline depths={row.depths} range={range} />
