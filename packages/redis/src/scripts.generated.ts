@@ -703,12 +703,11 @@ return names, moved
 end`,
   writes: `local setRows, deletedRows, setItems, deletedItems, setErrors, deletedErrors = {}, {}, {}, {}, {}, {}
 local metaChanges, scopeChanges = {}, {}
-local setNames = { keysKey, readyKey, delayedKey, backoffKey, heldKey, dirtyKey, parkedKey, idleKey }
-local added, removed = {}, {}
-for _, key in ipairs(setNames) do
-added[key] = {}
-removed[key] = {}
+local function newList(lists, key)
+lists[key] = {}
+return lists[key]
 end
+local added, removed = setmetatable({}, { __index = newList }), setmetatable({}, { __index = newList })
 local parkedPendingMore, otherPrioritiesMore = 0, 0
 local soonest = inf
 local hasChanged = false
@@ -823,7 +822,9 @@ local function createKeys()
 generation = processId .. '-' .. string.format('%.17g', now)
 call('HSET', metaKey, 'version', 1, 'generation', generation, 'seq', seq, 'numberedBy', primary)
 for _, key in ipairs({ rowsKey, itemsKey, errorsKey, workersKey }) do call('HSET', key, '', '') end
-for _, key in ipairs(setNames) do call('ZADD', key, 'inf', '') end
+for _, key in ipairs({ keysKey, readyKey, delayedKey, backoffKey, heldKey, dirtyKey, parkedKey, idleKey }) do
+call('ZADD', key, 'inf', '')
+end
 call('ZADD', keysKey, 0, '')
 call('ZADD', parkedKey, 0, '')
 call('HSETNX', bucketsKey, '', '')
@@ -905,7 +906,7 @@ export const scriptTexts: {
   readonly tick: string
   readonly tokens: string
 } = {
-  add: ['#!lua', parts.begin, parts.rows, parts.writes, parts.pending, parts.adding, parts.plans, `local dedupe = argument()
+  add: ['#!lua', parts.begin, 'return (function()', parts.rows, parts.writes, parts.pending, parts.adding, parts.plans, `local dedupe = argument()
 local failuresExpireMs = numberArgument()
 local maxPending = numberArgument()
 local plans = readPlans()
@@ -993,8 +994,8 @@ seq = seq + count
 if not hasChanged then seq = firstSeq end
 writeBuckets()
 write()
-return answer(unpack(replies))`].join('\n'),
-  adopt: ['#!lua flags=no-writes', parts.begin, parts.rows, `local claimNumber = numberArgument()
+return answer(unpack(replies))`, 'end)()'].join('\n'),
+  adopt: ['#!lua flags=no-writes', parts.begin, 'return (function()', parts.rows, `local claimNumber = numberArgument()
 local from = argument()
 local skip = numberArgument()
 local looksMax = 1000
@@ -1027,8 +1028,8 @@ if #found == looksMax * 2 then
 if found[2] ~= lastLease then lastCount = 0 end
 continues = lastLease .. ' ' .. lastCount
 end
-return answer(continues, unpack(replies))`].join('\n'),
-  change: ['#!lua flags=allow-oom', parts.begin, parts.rows, parts.writes, parts.pending, `local verb = argument()
+return answer(continues, unpack(replies))`, 'end)()'].join('\n'),
+  change: ['#!lua flags=allow-oom', parts.begin, 'return (function()', parts.rows, parts.writes, parts.pending, `local verb = argument()
 local count = numberArgument()
 local names = {}
 for index = 1, count do names[index] = argument() end
@@ -1077,8 +1078,8 @@ end
 end
 if hasChanged then seq = seq + count end
 write()
-return answer(unpack(replies))`].join('\n'),
-  claim: ['#!lua flags=allow-oom', parts.begin, parts.rows, parts.writes, parts.due, parts.leases, `local limit = numberArgument()
+return answer(unpack(replies))`, 'end)()'].join('\n'),
+  claim: ['#!lua flags=allow-oom', parts.begin, 'return (function()', parts.rows, parts.writes, parts.due, parts.leases, `local limit = numberArgument()
 local holder = argument()
 local claimNumber = numberArgument()
 local leaseMs = numberArgument()
@@ -1225,13 +1226,13 @@ setScope('token', token + #chosen)
 local leases = expiredLeases(100)
 if isInRow then call('ZREMRANGEBYRANK', readyKey, from, from + #chosen - 1) end
 write()
-return answer(0, '', leases, firstToken, reply(leaseUntil), unpack(replies))`].join('\n'),
-  counts: ['#!lua flags=no-writes', parts.begin, parts.rows, parts.counting, `if not version then return answer(0, 'inf', 0, 0, 0, 0, 0, 0, 0) end
+return answer(0, '', leases, firstToken, reply(leaseUntil), unpack(replies))`, 'end)()'].join('\n'),
+  counts: ['#!lua flags=no-writes', parts.begin, 'return (function()', parts.rows, parts.counting, `if not version then return answer(0, 'inf', 0, 0, 0, 0, 0, 0, 0) end
 local function answerWith(oldest, ...)
 return answer(isPaused and 1 or 0, reply(oldest), ...)
 end
-return answerWith(countStates())`].join('\n'),
-  drop: ['#!lua flags=allow-oom', parts.begin, parts.rows, parts.writes, parts.pending, parts.transferRows, `local names, moved = readTransferRows()
+return answerWith(countStates())`, 'end)()'].join('\n'),
+  drop: ['#!lua flags=allow-oom', parts.begin, 'return (function()', parts.rows, parts.writes, parts.pending, parts.transferRows, `local names, moved = readTransferRows()
 local function isUnchanged(key, state, row)
 if state.token ~= 0 then return false end
 if row.item ~= (state.hasItem and call('HGET', itemsKey, key) or '') then return false end
@@ -1259,8 +1260,8 @@ replies[index] = 0
 end
 end
 write()
-return answer(unpack(replies))`].join('\n'),
-  expire: ['#!lua flags=allow-oom', parts.begin, parts.rows, parts.writes, parts.pending, parts.givenBack, parts.plans, `local dedupe = argument()
+return answer(unpack(replies))`, 'end)()'].join('\n'),
+  expire: ['#!lua flags=allow-oom', parts.begin, 'return (function()', parts.rows, parts.writes, parts.pending, parts.givenBack, parts.plans, `local dedupe = argument()
 local plan = readPlans()[1]
 local jitter = numberArgument()
 local maxCrashes = numberArgument()
@@ -1308,8 +1309,8 @@ end
 end
 if hasChanged then seq = seq + count end
 write()
-return answer(unpack(replies))`].join('\n'),
-  finish: ['#!lua flags=allow-oom', parts.begin, parts.rows, parts.writes, parts.pending, parts.adding, parts.givenBack, parts.plans, `local dedupe = argument()
+return answer(unpack(replies))`, 'end)()'].join('\n'),
+  finish: ['#!lua flags=allow-oom', parts.begin, 'return (function()', parts.rows, parts.writes, parts.pending, parts.adding, parts.givenBack, parts.plans, `local dedupe = argument()
 local plans = readPlans()
 local count = numberArgument()
 local first = at
@@ -1432,16 +1433,16 @@ end
 if hasChanged then seq = seq + count end
 writeBuckets()
 write()
-return answer(unpack(replies))`].join('\n'),
-  history: ['#!lua flags=no-writes', parts.begin, `local key = argument() == 'steps' and KEYS[16] or KEYS[17]
-return answer(unpack(call('HGETALL', key)))`].join('\n'),
-  importBuckets: ['#!lua', parts.begin, `local replies = {}
+return answer(unpack(replies))`, 'end)()'].join('\n'),
+  history: ['#!lua flags=no-writes', parts.begin, 'return (function()', `local key = argument() == 'steps' and KEYS[16] or KEYS[17]
+return answer(unpack(call('HGETALL', key)))`, 'end)()'].join('\n'),
+  importBuckets: ['#!lua', parts.begin, 'return (function()', `local replies = {}
 for index = 1, numberArgument() do
 local name = argument()
 replies[index] = call('HSETNX', bucketsKey, name, argument())
 end
-return answer(unpack(replies))`].join('\n'),
-  import: ['#!lua', parts.begin, parts.rows, parts.writes, parts.pending, parts.transferRows, `local function pendingRunsOf(row)
+return answer(unpack(replies))`, 'end)()'].join('\n'),
+  import: ['#!lua', parts.begin, 'return (function()', parts.rows, parts.writes, parts.pending, parts.transferRows, `local function pendingRunsOf(row)
 local runs = {}
 if row.due ~= inf then runs[1] = { at = row.due, why = row.why } end
 if row.due ~= inf and row.later ~= inf then runs[2] = { at = row.later, why = row.laterWhy } end
@@ -1539,8 +1540,8 @@ term = math.floor(seq / termSize)
 setScope('term', term)
 end
 write()
-return answer(unpack(replies))`].join('\n'),
-  list: ['#!lua flags=no-writes', parts.begin, parts.rows, `local bytesMax = numberArgument()
+return answer(unpack(replies))`, 'end)()'].join('\n'),
+  list: ['#!lua flags=no-writes', parts.begin, 'return (function()', parts.rows, `local bytesMax = numberArgument()
 local count = numberArgument()
 local names = {}
 if count >= 0 then
@@ -1579,8 +1580,8 @@ break
 end
 end
 end
-return answer(looked, unpack(replies))`].join('\n'),
-  overview: ['#!lua flags=no-writes', parts.begin, `local withinMs = numberArgument()
+return answer(looked, unpack(replies))`, 'end)()'].join('\n'),
+  overview: ['#!lua flags=no-writes', parts.begin, 'return (function()', `local withinMs = numberArgument()
 local workers = {}
 local all = call('HGETALL', workersKey)
 for index = 1, #all, 2 do
@@ -1589,14 +1590,14 @@ if seen and tonumber(seen) >= now - withinMs then workers[#workers + 1] = all[in
 end
 local isThere = #workers > 0 or isPaused or call('HLEN', rowsKey) > 1
 local late = call('ZCOUNT', heldKey, '-inf', now - 60000)
-return answer(isThere and 1 or 0, late, workers)`].join('\n'),
-  pause: ['#!lua flags=allow-oom', parts.begin, parts.rows, parts.writes, `local wanted = argument()
+return answer(isThere and 1 or 0, late, workers)`, 'end)()'].join('\n'),
+  pause: ['#!lua flags=allow-oom', parts.begin, 'return (function()', parts.rows, parts.writes, `local wanted = argument()
 if wanted == (isPaused and '1' or '0') then return answer(0) end
 setMeta('paused', wanted)
 write()
 wake()
-return answer(1)`].join('\n'),
-  purge: ['#!lua flags=allow-oom', parts.begin, parts.rows, parts.writes, parts.pending, `if not version then return answer(0) end
+return answer(1)`, 'end)()'].join('\n'),
+  purge: ['#!lua flags=allow-oom', parts.begin, 'return (function()', parts.rows, parts.writes, parts.pending, `if not version then return answer(0) end
 write()
 local function without(names)
 local kept = {}
@@ -1642,8 +1643,8 @@ writeAll('HSET', itemsKey, items, 2000)
 writeAll('HSET', errorsKey, errors, 2000)
 writeAll('ZADD', keysKey, keptNames, 2000)
 call('HSET', scopeKey, 'latest', now, 'ahead', ahead)
-return answer(cleared)`].join('\n'),
-  renew: ['#!lua flags=allow-oom', parts.begin, parts.rows, parts.writes, `local leaseUntil = now + numberArgument()
+return answer(cleared)`, 'end)()'].join('\n'),
+  renew: ['#!lua flags=allow-oom', parts.begin, 'return (function()', parts.rows, parts.writes, `local leaseUntil = now + numberArgument()
 local count = numberArgument()
 local names, tokens = {}, {}
 for index = 1, count do
@@ -1663,8 +1664,8 @@ replies[index] = reply(state.lease)
 end
 end
 write()
-return answer(unpack(replies))`].join('\n'),
-  tick: ['#!lua flags=allow-oom', parts.begin, parts.history, `local holder = argument()
+return answer(unpack(replies))`, 'end)()'].join('\n'),
+  tick: ['#!lua flags=allow-oom', parts.begin, 'return (function()', parts.history, `local holder = argument()
 local worker = argument()
 local limit = numberArgument()
 local failuresExpireMs = numberArgument()
@@ -1731,11 +1732,11 @@ capped(processing) + capped(dirty), capped(parked), oldest == inf and 0 or math.
 isCapped and 1 or 0, isPaused and 1 or 0)
 end)
 end
-return answer(reply(nextAt), leases, #stale)`].join('\n'),
-  tokens: ['#!lua', parts.begin, `local floor = numberArgument()
+return answer(reply(nextAt), leases, #stale)`, 'end)()'].join('\n'),
+  tokens: ['#!lua', parts.begin, 'return (function()', `local floor = numberArgument()
 if floor and floor > lastToken then
 call('HSET', scopeKey, 'token', floor)
 lastToken = floor
 end
-return answer(reply(lastToken))`].join('\n'),
+return answer(reply(lastToken))`, 'end)()'].join('\n'),
 }

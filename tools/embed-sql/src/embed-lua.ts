@@ -24,13 +24,21 @@ function compact(text: string): string {
     .join('\n')
 }
 
-/** A script as an expression: its own lines, and the parts that it includes. */
+/**
+ * A script as an expression: its own lines, and the parts that it includes. What follows the first part is a function.
+ * A function that uses locals of the block around it searches for each of them as it is made, on every run of
+ * the script; it does not search for those that the block has from outside, which are the names of the head.
+ */
 function expression(text: string, parts: Texts): string {
   const pieces = text.split(/^-- @include (\S+)$/m).map((piece, index) => {
     if (index % 2 === 0) return literal(compact(piece))
     if (!parts.has(piece)) throw new Error(`there is no part ${piece}.lua`)
     return `parts.${camelCase(piece)}`
   })
+  if (pieces.length > 1) {
+    pieces.splice(2, 0, "'return (function()'")
+    pieces.push("'end)()'")
+  }
   return `[${pieces.filter((piece) => piece !== "''").join(', ')}].join('\\n')`
 }
 

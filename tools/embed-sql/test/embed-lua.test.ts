@@ -12,7 +12,7 @@ function packageOf(files: Readonly<Record<string, string>>): string {
   return folder
 }
 
-test('scripts lose their comments and include parts', () => {
+test('scripts lose their comments and include parts, and what follows the head is a function', () => {
   const folder = packageOf({
     'parts/some-head.lua': '-- The head.\nlocal now = 1\n',
     'add-one.lua': "#!lua\n-- Adds.\n-- @include some-head\n  return now + 1 .. ''\n",
@@ -27,7 +27,7 @@ const parts = {
 export const scriptTexts: {
   readonly addOne: string
 } = {
-  addOne: ['#!lua', parts.someHead, "return now + 1 .. ''"].join('\\n'),
+  addOne: ['#!lua', parts.someHead, 'return (function()', "return now + 1 .. ''", 'end)()'].join('\\n'),
 }
 `)
 })

@@ -1,12 +1,12 @@
 -- Collects what a verb changes, and writes it at the end: by then nothing can fail.
 local setRows, deletedRows, setItems, deletedItems, setErrors, deletedErrors = {}, {}, {}, {}, {}, {}
 local metaChanges, scopeChanges = {}, {}
-local setNames = { keysKey, readyKey, delayedKey, backoffKey, heldKey, dirtyKey, parkedKey, idleKey }
-local added, removed = {}, {}
-for _, key in ipairs(setNames) do
-  added[key] = {}
-  removed[key] = {}
+-- The members that enter and leave each sorted set: a list is there once it is asked for.
+local function newList(lists, key)
+  lists[key] = {}
+  return lists[key]
 end
+local added, removed = setmetatable({}, { __index = newList }), setmetatable({}, { __index = newList })
 local parkedPendingMore, otherPrioritiesMore = 0, 0
 -- When the first key that this script made claimable is due.
 local soonest = inf
@@ -145,7 +145,9 @@ local function createKeys()
   generation = processId .. '-' .. string.format('%.17g', now)
   call('HSET', metaKey, 'version', 1, 'generation', generation, 'seq', seq, 'numberedBy', primary)
   for _, key in ipairs({ rowsKey, itemsKey, errorsKey, workersKey }) do call('HSET', key, '', '') end
-  for _, key in ipairs(setNames) do call('ZADD', key, 'inf', '') end
+  for _, key in ipairs({ keysKey, readyKey, delayedKey, backoffKey, heldKey, dirtyKey, parkedKey, idleKey }) do
+    call('ZADD', key, 'inf', '')
+  end
   call('ZADD', keysKey, 0, '')
   call('ZADD', parkedKey, 0, '')
   call('HSETNX', bucketsKey, '', '')
