@@ -74,10 +74,8 @@ class QueueWorker<T> implements Worker {
       clock,
       blockedMs,
       keys: () => [...this.#runs].map(({ key }) => key),
-      onBlocked: (block, error) => {
-        this.#core.calls.notice('loop-blocked', block)
-        this.#core.calls.report(error)
-      },
+      onBlocked: (block) => this.#core.calls.notice('loop-blocked', block),
+      report: (error) => this.#core.calls.report(error),
     })
     void this.#heartbeat()
     this.#heartbeats = clock.startTicker(heartbeatMs, () => {
