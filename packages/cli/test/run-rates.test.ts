@@ -1,5 +1,4 @@
 import { durationBoundsMs, type WorkerRow } from '@sluice/core'
-import { createRateLimitingQueue, createWorker, exponential } from 'sluice'
 import { describe, expect, test } from 'vitest'
 import { RunRates } from '../src/rows/run-rates.ts'
 import { cli, json, output } from './cli.ts'
@@ -117,21 +116,39 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
 
   test('failures are listed by their number, and of equal ones the latest first', async () => {
     const store = await fresh()
-    const queue = createRateLimitingQueue<string>({
-      name: 'orders',
-      driver: await driverOf(store),
-      limiter: exponential({ baseMs: 3_600_000, maxMs: 3_600_000 }),
+    const driver = await driverOf(store)
+    await driver.open({})
+    await driver.add('orders', [{ key: 'a', item: undefined, priority: 0, delayMs: 0 }], {
+      dedupe: 'client-go',
+      failuresExpireMs: 1_000,
     })
-    await queue.addMany(['EARLY/1', 'OFTEN/1', 'OFTEN/2', 'LATE/1'])
-    let failedAt = Infinity
-    const handler = async (key: string): Promise<void> => {
-      // The times of two failures must differ.
-      if (key === 'LATE/1') await expect.poll(() => Date.now()).toBeGreaterThan(failedAt)
-      failedAt = Date.now()
-      throw Object.assign(new Error('no'), { code: key.split('/')[0] })
-    }
-    await createWorker({ queue, handler, onError: () => undefined }).runUntilIdle()
-    await queue.close()
+    // As a worker sends it: finishes that travel together fail at one time, which would be a tie.
+    const now = Date.now()
+    const failed = (code: string, at: number) => ({
+      ...{ key: `${code}/${at}`, code, at, holder: 'w', failures: 0 },
+      lastError: '{}',
+    })
+    const failedRuns = [
+      failed('EARLY', now - 4),
+      failed('OFTEN', now - 3),
+      failed('OFTEN', now - 2),
+      failed('LATE', now - 1),
+    ]
+    const codes = [
+      ['EARLY', 1],
+      ['OFTEN', 2],
+      ['LATE', 1],
+    ] as const
+    const { seenAt: _, startedAt: __, ...info } = worker(0, 4, 4, 1)
+    const { recorded } = await driver.tick('orders', {
+      ...{ holder: 'w', limit: 1, failuresExpireMs: 1_000, worker: info },
+      record: {
+        ...{ started: 4, done: 0, failed: 4, added: 0, merged: 0, expired: 0 },
+        ...{ codes, failedRuns },
+      },
+    })
+    expect(recorded).toBe(true)
+    await driver.close()
     const { failures } = await json<{ failures: { code: string }[] }>(['failures'], { store })
     expect(failures.map(({ code }) => code)).toEqual(['OFTEN', 'LATE', 'EARLY'])
   })
