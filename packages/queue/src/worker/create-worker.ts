@@ -74,8 +74,10 @@ class QueueWorker<T> implements Worker {
       clock,
       blockedMs,
       keys: () => [...this.#runs].map(({ key }) => key),
-      onBlocked: (block) => this.#core.calls.notice('loop-blocked', block),
-      report: (error) => this.#core.calls.report(error),
+      onBlocked: (block, error) => {
+        this.#core.calls.notice('loop-blocked', block)
+        this.#core.calls.report(error)
+      },
     })
     void this.#heartbeat()
     this.#heartbeats = clock.startTicker(heartbeatMs, () => {

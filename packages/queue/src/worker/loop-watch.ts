@@ -7,9 +7,6 @@ const turnMsMax = 10
 /** How many keys a report names. */
 const keysNamedMax = 10
 
-/** When a watch of this process has last reported a stall. */
-let reportedAt = -Infinity
-
 /** A block of the event loop. */
 interface LoopBlock {
   readonly blockedMs: number
@@ -24,9 +21,7 @@ export interface LoopWatchOptions {
   readonly blockedMs: number
   /** The keys that are being worked on. */
   keys(): readonly string[]
-  onBlocked(block: LoopBlock): void
-  /** Not called if nothing ran here and another watch of the process has reported the stall. */
-  report(error: SluiceError): void
+  onBlocked(block: LoopBlock, error: SluiceError): void
 }
 
 /**
@@ -70,19 +65,20 @@ export class LoopWatch {
     const { blockedMs } = this.#options
     const lateMs = now - this.#tickedAt - this.#periodMs
     if (lateMs <= blockedMs) return
-    // Reported once, though the ticker and every handler look.
+    // Reported once, whatever the number of watches.
     this.#tickedAt = now
     this.#blockedAt = now
+    this.#tell(Math.round(lateMs))
+  }
+
+  #tell(lateMs: number): void {
     const keys = this.#options.keys().slice(0, keysNamedMax)
-    const ms = Math.round(lateMs)
-    this.#options.onBlocked({ blockedMs: ms, keys })
-    if (keys.length === 0 && reportedAt > now - lateMs) return
-    reportedAt = now
     const named = keys.map((key) => JSON.stringify(key)).join(', ')
-    this.#options.report(
+    this.#options.onBlocked(
+      { blockedMs: lateMs, keys },
       new SluiceError(
         'ERR_LOOP_BLOCKED',
-        `the event loop stood still for ${ms} ms while these keys were worked on: ` +
+        `the event loop stood still for ${lateMs} ms while these keys were worked on: ` +
           `${named || 'none'}; no lease can be renewed meanwhile: let handlers await, or compute ` +
           'in a worker thread',
       ),

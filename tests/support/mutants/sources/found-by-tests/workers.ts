@@ -3,20 +3,6 @@ import type { FoundByTest } from '../source-mutant.ts'
 /** Defects of workers and of what they claim and finish, and the tests of the suite that find them. */
 export const foundByTestsOfWorkers: readonly FoundByTest[] = [
   {
-    name: 'every worker of a process reports one stall of the event loop',
-    edits: [
-      {
-        file: 'packages/queue/src/worker/loop-watch.ts',
-        find: 'if (keys.length === 0 && reportedAt > now - lateMs) return',
-        replace: '',
-      },
-    ],
-    finder: {
-      file: 'packages/queue/test/worker/blocked-loop.test.ts',
-      title: 'a stall while no handler runs is one error, however many workers notice it',
-    },
-  },
-  {
     name: 'a handler that loses its slot is not reported',
     edits: [
       {
