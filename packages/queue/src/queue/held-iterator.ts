@@ -1,5 +1,5 @@
 import type { QueueCore } from '../core/queue-core.ts'
-import { Waiter } from '../core/waiters.ts'
+import { Waiter, type WaiterGroup } from '../core/waiters.ts'
 import type { Held } from '../held/held.ts'
 import type { HeldKey, HeldPolicy } from '../held/held-key.ts'
 
@@ -8,13 +8,14 @@ import type { HeldKey, HeldPolicy } from '../held/held-key.ts'
  * while it was held is ready again when it is given back, and must find an iterator.
  *
  * Going on to the next key finishes nothing. Leaving the loop releases the key it yielded last, if
- * that is unfinished and was not detached, and leaves the queue open.
+ * that is unfinished and was not detached, and leaves the queue open. A `next` that waits meanwhile, as
+ * that of a stream which is destroyed, ends without a key: the caller would not look at it.
  */
-export class HeldIterator<T> implements AsyncIterator<Held<T>, undefined, undefined> {
+export class HeldIterator<T> implements AsyncIterator<Held<T>, undefined, undefined>, WaiterGroup {
   readonly #core: QueueCore
   readonly #policy: HeldPolicy
   #last: HeldKey<T> | undefined
-  #isOver = false
+  isStopping = false
 
   constructor(core: QueueCore, policy: HeldPolicy) {
     this.#core = core
@@ -22,31 +23,30 @@ export class HeldIterator<T> implements AsyncIterator<Held<T>, undefined, undefi
   }
 
   async next(): Promise<IteratorResult<Held<T>, undefined>> {
-    while (!this.#isOver) {
-      const held = this.#core.claimDirect(this.#policy) ?? (await this.#wait())
+    while (!this.isStopping) {
+      const held =
+        this.#core.claimDirect(this.#policy) ??
+        (await new Promise<HeldKey<unknown> | undefined>((resolve, reject) => {
+          this.#core.wait(Waiter.forGroup(this.#policy, this, resolve, reject), undefined)
+        }))
       if (held !== undefined) {
         this.#last = held as HeldKey<T>
-        return { done: false, value: this.#last }
+        return this.isStopping ? this.return() : { done: false, value: held as HeldKey<T> }
       }
       const { helds, phase, lifecycle } = this.#core
-      if (phase === 'closed' || helds.size === 0) break
+      if (this.isStopping || phase === 'closed' || helds.size === 0) break
       await lifecycle.nextGivenBack()
     }
-    this.#isOver = true
+    this.isStopping = true
     return { done: true, value: undefined }
   }
 
-  #wait(): Promise<HeldKey<unknown> | undefined> {
-    return new Promise((resolve, reject) => {
-      this.#core.wait(Waiter.forOne(this.#policy, undefined, resolve, reject), undefined)
-    })
-  }
-
   async return(): Promise<IteratorResult<Held<T>, undefined>> {
-    this.#isOver = true
+    this.isStopping = true
+    this.#core.dismiss(this)
     const last = this.#last
     this.#last = undefined
-    if (last !== undefined && last.phase === 'held' && !last.isDetached && !last.isLost) {
+    if (last?.phase === 'held' && !last.isDetached && !last.isLost) {
       await last.release()
     }
     return { done: true, value: undefined }

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import type { Held, Queue } from '../../src/index.ts'
 import { Scene, seen, setups, take } from '../support/setups.ts'
@@ -101,6 +103,45 @@ describe.each(setups)('iteration over $way', (setup) => {
     expect(await iterator.next()).toEqual({ done: true, value: undefined })
     await queue.add('a')
     expect(await queue.len()).toBe(1)
+  })
+
+  test('return ends a next that waits, which takes no key afterwards', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    const iterator = iterate(queue)
+    const waiting = iterator.next()
+    await scene.quiet()
+    await iterator.return?.()
+    expect(await waiting).toEqual({ done: true, value: undefined })
+    await queue.add('a')
+    await scene.quiet()
+    expect(await scene.states()).toEqual({ a: 'ready' })
+  })
+
+  test('return while a key is on its way to a next gives the key back', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    const iterator = iterate(queue)
+    const waiting = iterator.next()
+    await scene.quiet()
+    const added = queue.add('a')
+    const returned = iterator.return?.()
+    await Promise.all([waiting, added, returned])
+    await scene.quiet()
+    expect(await scene.states()).toEqual({ a: 'ready' })
+  })
+
+  test('a stream that is destroyed while it waits takes no key afterwards', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    const stream = Readable.from(queue)
+    stream.read()
+    await scene.quiet()
+    stream.destroy()
+    await once(stream, 'close')
+    await queue.add('a')
+    await scene.quiet()
+    expect(await scene.states()).toEqual({ a: 'ready' })
   })
 
   test('once it has ended it stays so', async () => {

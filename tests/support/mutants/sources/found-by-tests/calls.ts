@@ -106,6 +106,14 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
       {
         file: 'packages/queue/src/batched/batched-backend.ts',
         find: 'await this.adds.answered()\n    await this.adds.answered()\n',
+    },
+  },
+  {
+    name: 'an iterator that has returned still waits for a key',
+    edits: [
+      {
+        file: 'packages/queue/src/queue/held-iterator.ts',
+        find: 'this.#core.dismiss(this)',
         replace: '',
       },
     ],
@@ -140,6 +148,25 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
     finder: {
       file: 'packages/queue/test/core/idle-and-drained.test.ts',
       title: 'runUntilIdle ends though keys are added without a pause, none of them due',
+    },
+  },
+  {
+      file: 'packages/queue/test/queue/iterating.test.ts',
+      title: 'return ends a next that waits, which takes no key afterwards',
+    },
+  },
+  {
+    name: 'an iterator that has returned keeps the key that was on its way',
+    edits: [
+      {
+        file: 'packages/queue/src/queue/held-iterator.ts',
+        find: 'return this.isStopping ? this.return() :',
+        replace: 'return',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/queue/iterating.test.ts',
+      title: 'return while a key is on its way to a next gives the key back',
     },
   },
 ]
