@@ -1,12 +1,17 @@
 import { DatabaseSync } from 'node:sqlite'
 import { fakeClock } from '@sluice/core/testing'
 import { sqliteDriver } from '@sluice/sqlite'
-import { createRateLimitingQueue, createWorker, type HandlerContext } from 'sluice'
+import {
+  createRateLimitingQueue,
+  createWorker,
+  type HandlerContext,
+  type QueueOptions,
+} from 'sluice'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { answersTo } from '../../support/answers.ts'
 import { emptyFile } from '../../support/stores/empty-file.ts'
 
-function setUp() {
+function setUp(options: Partial<QueueOptions<string>> = {}) {
   const database = new DatabaseSync(emptyFile())
   database.exec('create table invoices (number text primary key)')
   const clock = fakeClock()
@@ -14,6 +19,7 @@ function setUp() {
     name: 'orders',
     driver: sqliteDriver({ database, durability: 'process' }),
     clock,
+    ...options,
   })
   onTestFinished(async () => {
     const closing = queue.close()
@@ -188,4 +194,19 @@ test('a transaction of a store that cannot be opened fails with an error, and no
   await queue.close()
   expect(() => queue.within(database)).toThrow(/it was closed/)
   database.close()
+})
+
+test.each([
+  ['nothing', () => undefined],
+  ['neither a value nor issues', () => ({})],
+  // biome-ignore lint/suspicious/noThenProperty: this is about an object with one.
+  ['a promise of another library', () => ({ then: () => undefined })],
+])('an add is refused whose schema answers with %s', async (_what, validate) => {
+  const standard = { version: 1, vendor: 'test', validate: validate as never } as const
+  const { database, queue, transaction } = setUp({ schema: { '~standard': standard } })
+  await queue.len()
+  transaction(() => {
+    expect(() => queue.within(database).add('mail/1')).toThrow('schema must')
+  })
+  expect(await queue.len()).toBe(0)
 })

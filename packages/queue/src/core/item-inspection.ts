@@ -2,7 +2,7 @@ import { SluiceError } from '@sluice/core'
 import type { DriverCalls } from '../driver/driver-calls.ts'
 import { giveBack, mayStart } from '../held/give-back.ts'
 import type { HeldKey } from '../held/held-key.ts'
-import { issueText, type StandardSchema, validate } from '../queue/schema.ts'
+import { accepted, type StandardSchema, validate } from '../queue/schema.ts'
 import type { Claims } from './backend.ts'
 import type { Phase } from './queue-errors.ts'
 import type { Waiter, Waiters } from './waiters.ts'
@@ -68,24 +68,20 @@ export class ItemInspection {
   }
 
   async #fits(held: HeldKey<unknown>): Promise<boolean> {
-    let problem: unknown
     try {
-      const result = await validate(this.#schema, held.item, this.#queue.calls.options.timeoutMs)
-      if (result.issues === undefined) {
-        held.setItem(result.value)
-        return true
-      }
-      problem = new SluiceError(
-        'ERR_INVALID_INPUT',
-        `cannot hand out key ${JSON.stringify(held.key)}: its item does not match the schema: ` +
-          `${issueText(result.issues)}; the key was parked`,
+      const { timeoutMs } = this.#queue.calls.options
+      held.setItem(accepted(await validate(this.#schema, held.item, timeoutMs)))
+      return true
+    } catch (cause) {
+      const problem = new SluiceError(
+        SluiceError.is(cause) ? cause.code : 'ERR_INVALID_INPUT',
+        `cannot hand out key ${JSON.stringify(held.key)}; it was parked`,
+        { cause },
       )
-    } catch (error) {
-      problem = error
+      this.#queue.calls.report(problem)
+      // Trouble with the store ends neither the waiter nor the keys that came with this one.
+      void giveBack(held, () => held.park(problem))
+      return false
     }
-    this.#queue.calls.report(problem)
-    // Trouble with the store ends neither the waiter nor the keys that came with this one.
-    void giveBack(held, () => held.park(problem))
-    return false
   }
 }

@@ -1,5 +1,4 @@
-import { SluiceTypeError } from '@sluice/core'
-import { issueText, type StandardSchema, validate } from './schema.ts'
+import { accepted, type StandardSchema, validate } from './schema.ts'
 
 /**
  * Checks items against a schema before they are added. Several are checked concurrently, but they
@@ -35,9 +34,7 @@ export class ItemAdmission<T> {
 
   async #check(items: readonly T[]): Promise<void> {
     const checks = items.map(async (item) => {
-      const { issues } = await validate(this.#schema, item, this.#timeoutMs)
-      if (issues === undefined) return
-      throw new SluiceTypeError('item', `must match the schema: ${issueText(issues)}`)
+      accepted(await validate(this.#schema, item, this.#timeoutMs))
     })
     await Promise.all(checks)
   }

@@ -20,7 +20,7 @@ import { checkDoneOptions, HeldKey } from '../held/held-key.ts'
 import { checkAddAfter, checkAddOptions } from './check-add.ts'
 import type { CheckedOptions } from './options.ts'
 import type { AddAfterOptions, AddOptions } from './queue.ts'
-import { issueText } from './schema.ts'
+import { accepted, isLate } from './schema.ts'
 
 function then<A, B>(answer: Awaitable<A>, next: (answer: A) => B): Awaitable<B> {
   return answer instanceof Promise ? answer.then(next) : next(answer)
@@ -93,12 +93,12 @@ export class QueueTransaction<T> {
     const { keyOf, schema } = this.#options
     const { key, text } = encodeItem(item, { keyOf })
     this.#core.refuseWhenEnding(key, givesBack)
-    const result = schema?.['~standard'].validate(item)
-    if (result instanceof Promise) {
-      throw new SluiceTypeError('schema', 'must answer at once to be used in a transaction')
-    }
-    if (result?.issues !== undefined) {
-      throw new SluiceTypeError('item', `must match the schema: ${issueText(result.issues)}`)
+    if (schema !== undefined) {
+      const answer = schema['~standard'].validate(item)
+      if (isLate(answer)) {
+        throw new SluiceTypeError('schema', 'must answer at once to be used in a transaction')
+      }
+      accepted(answer)
     }
     return { ...details, key, item: text, trace: this.#core.calls.callerTrace() }
   }

@@ -1,3 +1,4 @@
+import { SluiceTypeError } from '@sluice/core'
 import { inTime } from '../environment/timing.ts'
 
 /**
@@ -30,16 +31,26 @@ export async function validate<T>(
   ms: number,
 ): Promise<SchemaResult<T>> {
   const answer = schema['~standard'].validate(item)
-  if ('issues' in answer || 'value' in answer) return answer
+  if (!isLate(answer)) return answer
   return await inTime(Promise.resolve(answer), ms, 'check an item', 'the schema')
 }
 
-/** The first issue as one line: where, and what. */
-export function issueText(issues: readonly SchemaIssue[]): string {
-  const first = issues[0]
-  if (first === undefined) return 'does not match the schema'
-  const path = (first.path ?? [])
-    .map((part) => String(typeof part === 'object' ? part.key : part))
-    .join('.')
-  return path === '' ? first.message : `${path}: ${first.message}`
+/** Whether a validator answers later, by a promise of any kind. */
+export function isLate<T>(answer: T | Promise<T>): answer is Promise<T> {
+  return typeof (answer as Partial<Promise<T>> | undefined)?.then === 'function'
+}
+
+/** The item as a validator answers it; throws what it says against the item. */
+export function accepted<T>(answer: SchemaResult<T>): T {
+  const { issues, value } = Object(answer) as { issues?: readonly SchemaIssue[]; value?: T }
+  if (issues) {
+    const { message, path = [] } = issues[0] ?? {}
+    const where = path.map((part) => String(typeof part === 'object' ? part.key : part)).join('.')
+    const text = ['must match the schema', where, message].filter(Boolean).join(': ')
+    throw new SluiceTypeError('item', text)
+  }
+  if (value === undefined) {
+    throw new SluiceTypeError('schema', 'must return value or issues')
+  }
+  return value
 }

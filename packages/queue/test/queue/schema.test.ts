@@ -271,3 +271,32 @@ test('a worker that stops waits until a key that was still being checked is give
   expect(await scene.states()).toEqual({ a: 'ready' })
   expect(started).toEqual([])
 })
+
+describe('a validator that does not answer as a validator does', () => {
+  const nonsense = [undefined, null, 5, 'yes', true, [], {}, { issues: undefined }]
+  const answers = nonsense.flatMap((answer) => [answer, Promise.resolve(answer)])
+
+  test.each(answers)('%o is refused at add, naming the schema', async (answer) => {
+    const queue = new Scene(late).queue<Order>({ keyOf, schema: schemaOf(() => answer as never) })
+    const error = await refusal(queue.add({ id: 'a', count: 1 }))
+    expect(error).toMatchObject({ code: 'ERR_INVALID_INPUT', parameter: 'schema' })
+    expect(await queue.len()).toBe(0)
+  })
+
+  test('issues that are null are none', async () => {
+    const answer = { issues: null, value: { id: 'a', count: 1 } } as never
+    const queue = new Scene(late).queue<Order>({ keyOf, schema: schemaOf(() => answer) })
+    expect(await queue.add({ id: 'a', count: 1 })).toBe('added')
+  })
+
+  test('a promise of another library is awaited', async () => {
+    const answer = (value: unknown) => {
+      // biome-ignore lint/suspicious/noThenProperty: this is about an object with one.
+      return { then: (use: (result: unknown) => void) => use(validate(value)) } as never
+    }
+    const queue = new Scene(late).queue<Order>({ keyOf, schema: schemaOf(answer) })
+    expect(await queue.add({ id: 'a', count: 1 })).toBe('added')
+    const bad = { id: 'b', count: 'x' } as unknown as Order
+    expect(await refusal(queue.add(bad))).toMatchObject({ parameter: 'item' })
+  })
+})
