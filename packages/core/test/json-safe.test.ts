@@ -42,6 +42,21 @@ describe('what JSON can hold is itself', () => {
     expectTypeOf<JsonSafe<Record<string, number>>>().toEqualTypeOf<Record<string, number>>()
   })
 
+  test('optional members whose types allow undefined, as those of validation libraries', () => {
+    interface Inferred {
+      id: string
+      note?: string | undefined
+      deep?: { at?: number | undefined }[] | undefined
+    }
+    expectTypeOf<JsonSafe<Inferred>>().toEqualTypeOf<Inferred>()
+    expectTypeOf<JsonSafe<{ id: string | undefined }>>().not.toEqualTypeOf<{
+      id: string | undefined
+    }>()
+    expectTypeOf<JsonSafe<{ at?: Date | undefined }>>().not.toEqualTypeOf<{
+      at?: Date | undefined
+    }>()
+  })
+
   test('types that contain themselves', () => {
     expectTypeOf<Tree>().toExtend<JsonSafe<Tree>>()
     type Json = string | number | boolean | null | Json[] | { [name: string]: Json }

@@ -23,7 +23,7 @@ type NotJsonObject<T> = T extends { toISOString(): string }
 type JsonSafeMember<T, Name extends keyof T> = Name extends symbol
   ? NotJson<'a member named by a symbol is not JSON'>
   : object extends Pick<T, Name>
-    ? JsonSafe<Exclude<T[Name], undefined>>
+    ? JsonSafe<Exclude<T[Name], undefined>> | Extract<Required<Pick<T, Name>>[Name], undefined>
     : JsonSafe<T[Name]>
 
 /** Any JSON value. */
@@ -39,9 +39,10 @@ export type JsonValue =
  * `T` itself, if its values survive JSON; otherwise a type that no value fits, so that the compiler
  * rejects the argument and names the problem.
  *
- * Interfaces work, unlike with an index signature, and so do optional members, which may be absent
- * but not `undefined`. Problems that only the value shows, such as `NaN` or a class without
- * methods, are left to the check at run time.
+ * Interfaces work, unlike with an index signature, and so do optional members. A value of one may be
+ * absent but not `undefined`, also where its type allows that, as with `optional()` of validation
+ * libraries under `exactOptionalPropertyTypes`. Problems that only the value shows, such as this one,
+ * `NaN` or a class without methods, are left to the check at run time.
  */
 export type JsonSafe<T> = unknown extends T
   ? T
