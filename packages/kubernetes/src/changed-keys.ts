@@ -1,3 +1,4 @@
+import { checkKey } from '@sluice/core'
 import { type KubernetesObjectLike, type Mapping, objectKey } from './mapping.ts'
 
 /** Finds the keys that a change of an object concerns: those of its new version and of the one before. */
@@ -12,14 +13,25 @@ export class ChangedKeys<T extends KubernetesObjectLike> {
     this.#report = report
   }
 
-  /** The keys of one version; none if the mapping throws. */
+  /** The keys of one version, without those that no key can be; none if the mapping throws. */
   of(object: T): readonly string[] {
     try {
-      const keys = this.#mapping(object)
-      return typeof keys === 'string' ? [keys] : (keys ?? [])
+      const keys = this.#mapping(object) ?? []
+      const all = typeof keys === 'string' ? [keys] : Array.from(keys)
+      return all.filter((key) => this.#isKey(key))
     } catch (error) {
       this.#report(error)
       return []
+    }
+  }
+
+  #isKey(key: string): boolean {
+    try {
+      checkKey('mapping(object)', key)
+      return true
+    } catch (error) {
+      this.#report(error)
+      return false
     }
   }
 

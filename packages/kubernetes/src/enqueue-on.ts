@@ -9,7 +9,10 @@ import { type KubernetesObjectLike, type Mapping, objectKey } from './mapping.ts
 export interface EnqueueOptions {
   /** How often every object in the informer's cache is added, spread over that time. Default: never. */
   readonly resyncMs?: number | undefined
-  /** Called with errors of the watch, of the mapping and of the queue. Default: the console. */
+  /**
+   * Called with errors of the watch, of the mapping and of resyncs. Default: the console. Keys that the
+   * queue cannot store are reported by the queue, as of every `addSoon`.
+   */
   readonly onError?: ((error: unknown) => void) | undefined
   /** Default: the system's. */
   readonly clock?: Clock | undefined

@@ -356,6 +356,18 @@ test('a mapping that throws is reported, and the others go on', async () => {
   expect(errors).toEqual([new Error('odd')])
 })
 
+test('a key of a mapping that no queue can store is reported, and the others are added', async () => {
+  const mapping = ({ metadata }: V1Deployment): string[] => ['', metadata?.name ?? '', 5 as never]
+  enqueue(deploymentInformer(), queue, mapping, { onError })
+  await server.untilWatches(1)
+  server.set(deployments, deployment('web'))
+  await taken('web')
+  expect(errors.map(String)).toEqual([
+    expect.stringContaining('mapping(object) must not be empty'),
+    expect.stringContaining('mapping(object) must be a string; got 5'),
+  ])
+})
+
 test('it is synced when the first list is in the cache', async () => {
   const clock = fakeClock()
   server.set(deployments, deployment('web'))

@@ -206,4 +206,11 @@ export const foundByTestsOfControllers: readonly FoundByTest[] = [
       title: '29 a handler may decide by a condition whether its key comes back',
     },
   },
+  ofKubernetes(
+    'keys of a mapping that no queue can store are added',
+    changedKeys,
+    '.filter((key) => this.#isKey(key))',
+    '',
+    'a key of a mapping that no queue can store is reported, and the others are added',
+  ),
 ]
