@@ -1,7 +1,8 @@
 /** `scheme://user:password@`, including passwords with characters that should be encoded. */
 const inAddress = /\b([a-z][a-z0-9+.-]*:\/\/[^\s:@/]*):\S*@/gi
+/** Without quotes around it a password ends as in a connection string; it may contain quotes. */
 const named =
-  /\b((?:ssl)?password|passwd|pwd|pgpassword)(\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s&;,'")]+)/gi
+  /\b((?:ssl)?password|passwd|pwd|pgpassword)(\s*[=:]\s*)("[^"]*"|'(?:[^'\\]|\\.)*'|[^\s&;,'")][^\s&]*)/gi
 
 /** The text without the passwords that are recognized by their position. */
 export function withoutPasswords(text: string): string {
