@@ -106,14 +106,6 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
       {
         file: 'packages/queue/src/batched/batched-backend.ts',
         find: 'await this.adds.answered()\n    await this.adds.answered()\n',
-    },
-  },
-  {
-    name: 'an iterator that has returned still waits for a key',
-    edits: [
-      {
-        file: 'packages/queue/src/queue/held-iterator.ts',
-        find: 'this.#core.dismiss(this)',
         replace: '',
       },
     ],
@@ -151,6 +143,15 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'an iterator that has returned still waits for a key',
+    edits: [
+      {
+        file: 'packages/queue/src/queue/held-iterator.ts',
+        find: 'this.#core.dismiss(this)',
+        replace: '',
+      },
+    ],
+    finder: {
       file: 'packages/queue/test/queue/iterating.test.ts',
       title: 'return ends a next that waits, which takes no key afterwards',
     },
@@ -167,20 +168,6 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
     finder: {
       file: 'packages/queue/test/queue/iterating.test.ts',
       title: 'return while a key is on its way to a next gives the key back',
-    },
-  },
-  {
-    name: 'an answer of a schema that says nothing is a match',
-    edits: [
-      {
-        file: 'packages/queue/src/queue/schema.ts',
-        find: 'if (value === undefined)',
-        replace: 'if (answer === undefined)',
-      },
-    ],
-    finder: {
-      file: 'packages/queue/test/queue/schema.test.ts',
-      title: 'is refused at add, naming the schema',
     },
   },
 ]
