@@ -1,5 +1,6 @@
 import { SluiceError } from '@sluice/core'
 import type { DriverCalls } from '../driver/driver-calls.ts'
+import { textOf } from '../environment/environment.ts'
 import { giveBack, mayStart } from '../held/give-back.ts'
 import type { HeldKey } from '../held/held-key.ts'
 import { accepted, type StandardSchema, validate } from '../queue/schema.ts'
@@ -75,7 +76,7 @@ export class ItemInspection {
     } catch (cause) {
       const problem = new SluiceError(
         SluiceError.is(cause) ? cause.code : 'ERR_INVALID_INPUT',
-        `cannot hand out key ${JSON.stringify(held.key)}; it was parked`,
+        `cannot hand out key ${JSON.stringify(held.key)}: ${textOf(cause)}; it was parked`,
         { cause },
       )
       this.#queue.calls.report(problem)
