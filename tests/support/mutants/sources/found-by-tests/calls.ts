@@ -170,4 +170,18 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
       title: 'return while a key is on its way to a next gives the key back',
     },
   },
+  {
+    name: 'an answer of a schema that says nothing is a match',
+    edits: [
+      {
+        file: 'packages/queue/src/queue/schema.ts',
+        find: 'if (value === undefined)',
+        replace: 'if (answer === undefined)',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/queue/schema.test.ts',
+      title: 'is refused at add, naming the schema',
+    },
+  },
 ]
