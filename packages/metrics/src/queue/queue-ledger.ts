@@ -12,7 +12,8 @@ import {
 } from '@sluice/core'
 import { secondsOf } from '../provider/seconds.ts'
 import { askDelayMs, retryDelayMs } from './ask-delay-ms.ts'
-import { type DelayedKey, DueHeap } from './due-heap.ts'
+import { DueHeap } from './due-heap.ts'
+import type { Mark, ParkedKey, Running } from './ledger-entries.ts'
 import type { QueueMeters } from './queue-meters.ts'
 
 /** How many keys of a shared store are kept between their add and their claim. */
@@ -37,40 +38,6 @@ export interface SeenClaim {
   readonly priority: number
   readonly askedAt: EpochMs
   readonly readyAt?: EpochMs
-}
-
-/** A key in the dirty set of the original: ready, or added again while it is held. */
-interface Mark {
-  /**
-   * When it entered the set, on the monotonic clock; `undefined`: known by the store's time only.
-   */
-  readonly since: number | undefined
-  readonly dueAt: EpochMs
-  priority: number
-  /** The priority under which it was counted into the depth. */
-  label: string
-  /** Whether the add was counted, here or by the process that made it. */
-  readonly isCounted: boolean
-}
-
-/** The pending runs of a parked key. */
-interface ParkedKey extends DelayedKey {
-  /** When its second run is due; `never` = it has none. */
-  readonly laterAt: EpochMs
-}
-
-interface Running {
-  readonly key: string
-  readonly holder: string
-  readonly priority: number
-  /** Since when it is worked on: its claim, and with a worker the call of its handler. */
-  since: number
-  /** Its handler has returned, and the work was counted; the finish has no answer yet. */
-  hasReturned: boolean
-  /** When the key had entered the queue, on the monotonic clock. */
-  readonly addedAt: number
-  /** It is claimed for a worker that has not called its handler. */
-  isWaiting: boolean
 }
 
 /**
