@@ -12,7 +12,7 @@ import {
 } from '@sluice/core'
 import { secondsOf } from '../provider/seconds.ts'
 import { askDelayMs, retryDelayMs } from './ask-delay-ms.ts'
-import { DueHeap } from './due-heap.ts'
+import { type DelayedKey, DueHeap } from './due-heap.ts'
 import type { Mark, ParkedKey, Running } from './ledger-entries.ts'
 import type { QueueMeters } from './queue-meters.ts'
 
