@@ -1,10 +1,33 @@
-import { createRateLimitingQueue, createWorker, exponential, maxOf, tokenBucket } from 'sluice'
+import {
+  createQueue,
+  createRateLimitingQueue,
+  createWorker,
+  exponential,
+  maxOf,
+  tokenBucket,
+} from 'sluice'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { cli, json, output } from './cli.ts'
 import { driverOf } from './queues.ts'
 import { storeKinds } from './stores.ts'
 
 describe.each(storeKinds())('on $kind', ({ fresh }) => {
+  test('a lease is seen behind thousands of others, and behind thousands of ready keys', async () => {
+    const store = await fresh()
+    const queue = createQueue<string>({ name: 'orders', driver: await driverOf(store) })
+    onTestFinished(() => queue.close())
+    const keys = (name: string) => Array.from({ length: 2_100 }, (_, at) => `${name}/${at}`)
+    await queue.addMany([...keys('held'), 'last'])
+    for (let held = 0; held <= 2_100; )
+      held += (await queue.getMany(Math.min(1_000, 2_101 - held))).length
+    await queue.addMany([...keys('ready'), 'last'])
+    const { leases } = await json<{ leases: { key: string; state: string }[] }>(['leases'], {
+      store,
+    })
+    expect(leases).toHaveLength(1_001)
+    expect(leases.filter(({ state }) => state === 'dirty').map(({ key }) => key)).toEqual(['last'])
+  })
+
   test('a queue whose worker hangs on one key and fails at another is seen from all sides', async () => {
     const store = await fresh()
     await output(['add', 'orders', 'hanging', 'failing'], { store })

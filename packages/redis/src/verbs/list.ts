@@ -80,6 +80,35 @@ function rowsOf(reply: readonly Reply[], now: number): KeyRow[] {
   return reply.slice(verbStart + 1).map((row) => rowOf(row, now))
 }
 
+/** Reads the rows of some keys, a script's worth at a time, and at least once, for the store's time. */
+async function* readNamed(
+  store: Store,
+  queue: string,
+  names: readonly string[],
+  bytesMax: number,
+): AsyncGenerator<{ readonly now: number; readonly rows: readonly KeyRow[] }, void> {
+  for (let at = 0; at < names.length || at === 0; ) {
+    const some = names.slice(at, at + scriptKeysMax)
+    const reply = await store.run('list', queue, [String(bytesMax), String(some.length), ...some])
+    const now = number(reply[0])
+    yield { now, rows: rowsOf(reply, now) }
+    at += Math.abs(number(reply[verbStart])) || scriptKeysMax
+  }
+}
+
+/** The names of the held keys of a page, in the order of their bytes. */
+async function heldNames(
+  store: Store,
+  queue: string,
+  { prefix = '', cursor = '' }: ListRequest,
+): Promise<readonly string[]> {
+  const reply = await store.run('list', queue, ['0', '-1', 'held'])
+  return (reply[verbStart + 1] as readonly Reply[])
+    .map(String)
+    .filter((key) => key.startsWith(prefix) && compareKeys(key, cursor) > 0)
+    .sort(compareKeys)
+}
+
 /** Lists keys in the order of their bytes. */
 export async function list(
   store: Store,
@@ -89,25 +118,30 @@ export async function list(
 ): Promise<ListReply> {
   const { keys, state, prefix = '', limit } = request
   const fits = (row: KeyRow): boolean => state === undefined || row.state === state
+  const found: KeyRow[] = []
   if (keys !== undefined) {
     // The placeholder of every queue has the empty name.
     const names = [...new Set(keys)].filter((key) => key !== '')
-    const rows: KeyRow[] = []
     let now = 0
-    for (let at = 0; at < names.length || at === 0; ) {
-      const some = names.slice(at, at + scriptKeysMax)
-      const args = [String(bytesMax), String(some.length), ...some]
-      const reply = await store.run('list', queue, args)
-      now = number(reply[0])
-      for (const row of rowsOf(reply, now)) {
-        if (row.key.startsWith(prefix) && fits(row)) rows.push(row)
-      }
-      at += Math.abs(number(reply[verbStart])) || scriptKeysMax
+    for await (const read of readNamed(store, queue, names, bytesMax)) {
+      now = read.now
+      found.push(...read.rows.filter((row) => row.key.startsWith(prefix) && fits(row)))
     }
-    return { now, rows: rows.sort((a, b) => compareKeys(a.key, b.key)) }
+    return { now, rows: found.sort((a, b) => compareKeys(a.key, b.key)) }
+  }
+  if (state === 'processing' || state === 'dirty') {
+    const names = await heldNames(store, queue, request)
+    let now = 0
+    for await (const read of readNamed(store, queue, names, bytesMax)) {
+      now = read.now
+      for (const row of read.rows.filter(fits)) {
+        if (found.length === limit) return { now, rows: found, cursor: found.at(-1)!.key }
+        found.push(row)
+      }
+    }
+    return { now, rows: found }
   }
   const source = state === 'parked' ? 'parked' : 'keys'
-  const found: KeyRow[] = []
   let cursor = request.cursor ?? ''
   let looksLeft = Math.max(looksMax, limit)
   for (;;) {

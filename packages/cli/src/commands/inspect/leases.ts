@@ -42,12 +42,24 @@ function rowOf(queue: string, info: KeyInfo, workers: readonly WorkerRow[]): Lea
   }
 }
 
+/** The first keys in a state. A page may be short, or empty, and still not be the last. */
+async function heldKeys(inspect: Inspect, state: 'processing' | 'dirty'): Promise<KeyInfo[]> {
+  const keys: KeyInfo[] = []
+  let cursor: string | undefined
+  do {
+    const limit = keysMax - keys.length
+    const page = await inspect.list({ state, limit, ...(cursor === undefined ? {} : { cursor }) })
+    keys.push(...page.keys)
+    cursor = page.cursor
+  } while (cursor !== undefined && keys.length < keysMax)
+  return keys
+}
+
 async function leasesOf(queue: string, inspect: Inspect): Promise<LeaseRow[]> {
   const workers = await inspect.workers()
   const rows: LeaseRow[] = []
   for (const state of ['processing', 'dirty'] as const) {
-    const { keys } = await inspect.list({ state, limit: keysMax })
-    for (const info of keys) {
+    for (const info of await heldKeys(inspect, state)) {
       const row = rowOf(queue, info, workers)
       if (row !== undefined) rows.push(row)
     }

@@ -101,4 +101,32 @@ export const foundByTestsOfInspection: readonly FoundByTest[] = [
       title: 'does not remove keys of which nothing is left but that they are held',
     },
   },
+  {
+    name: 'leases shows the held keys of one page only',
+    edits: [
+      {
+        file: 'packages/cli/src/commands/inspect/leases.ts',
+        find: 'cursor = page.cursor',
+        replace: 'cursor = undefined',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/seeing-work.test.ts',
+      title: 'a lease is seen behind thousands of others, and behind thousands of ready keys',
+    },
+  },
+  {
+    name: 'on Redis, held keys are looked for among all keys',
+    edits: [
+      {
+        file: 'packages/redis/src/verbs/list.ts',
+        find: "if (state === 'processing' || state === 'dirty') {",
+        replace: 'if (false) {',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/held-keys.test.ts',
+      title: 'are on the first page, however many other keys come before them',
+    },
+  },
 ]

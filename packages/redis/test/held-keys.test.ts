@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import type { Ask, AskOptions } from '@sluice/core/driver'
+import { needs } from '@sluice/needs'
+import { hasRedis, type RedisProcess, startRedis } from '@sluice/test-redis'
+import { afterAll, beforeAll, describe, onTestFinished, test } from 'vitest'
+import { redisDriver } from '../src/index.ts'
+
+const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
+const ask = (key: string, priority = 0): Ask => ({ key, item: undefined, priority, delayMs: 0 })
+
+describe.skipIf(!needs('redis-server', hasRedis))('held keys', () => {
+  let server: RedisProcess
+
+  beforeAll(async () => {
+    server = await startRedis()
+  })
+
+  afterAll(() => server.dispose())
+
+  test('are on the first page, however many other keys come before them', async () => {
+    const driver = redisDriver({ url: server.url })
+    await driver.open({})
+    onTestFinished(() => driver.close())
+    for (let round = 0; round < 5; round += 1) {
+      const asks = Array.from({ length: 500 }, (_, nth) => ask(`${round} ${nth}`))
+      await driver.add('q', asks, options)
+    }
+    // In the order of bytes, which is neither that of UTF-16 nor that of a locale.
+    const held = ['Z', 'a', '\uffee', '\u{1f600}']
+    await driver.add(
+      'q',
+      held.map((key) => ask(key, 1)),
+      options,
+    )
+    await driver.claim('q', {
+      limit: 4,
+      holder: 'h',
+      claimId: 'c',
+      leaseMs: 60_000,
+      dueBy: Infinity,
+    })
+    await driver.add('q', [ask('a')], options)
+    const keysOf = async (request: object): Promise<[string[], string | undefined]> => {
+      const { rows, cursor } = await driver.list('q', { limit: 2, ...request })
+      return [rows.map(({ key }) => key), cursor]
+    }
+    assert.deepEqual(await keysOf({ state: 'processing' }), [['Z', '\uffee'], '\uffee'])
+    const rest = [['\u{1f600}'], undefined]
+    assert.deepEqual(await keysOf({ state: 'processing', cursor: '\uffee' }), rest)
+    assert.deepEqual(await keysOf({ state: 'dirty' }), [['a'], undefined])
+    assert.deepEqual(await keysOf({ state: 'dirty', prefix: 'Z' }), [[], undefined])
+  })
+})
