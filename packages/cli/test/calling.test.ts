@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { Interrupted } from '../src/terminal.ts'
 import { cli, json, output, scratchFolder, type World } from './cli.ts'
 import { newFile, postgresForFile } from './stores.ts'
 
@@ -175,6 +176,24 @@ test('a command gives up after --timeout', async () => {
   expect(code).toBe(1)
   expect(err).toContain('sluice: not done within 50ms [ERR_TIMEOUT]\n')
 })
+
+test.each(['ls', 'export'])(
+  'an interruption ends a long list between two pages, by %s',
+  async (name) => {
+    const store = newFile()
+    const stdin = Array.from({ length: 3_000 }, (_, at) => `order/${at}`)
+    await output(['add', 'orders', '--stdin'], { store, stdin })
+    const interruption = new AbortController()
+    const argv = name === 'ls' ? ['ls', 'orders', '--all', '-o', 'name'] : ['export', 'orders']
+    const { code } = await cli(argv, {
+      store,
+      interrupted: interruption.signal,
+      // As a signal does: only while the event loop turns.
+      onOut: () => void setImmediate(() => interruption.abort(new Interrupted('SIGINT'))),
+    })
+    expect(code).toBe(130)
+  },
+)
 
 test('help goes to stdout, with the options that all commands have, and exits with 0', async () => {
   for (const argv of [[], ['--help'], ['help'], ['ls', '--help'], ['help', 'ls']]) {

@@ -12,6 +12,7 @@ import {
   shifted,
   steppedStore,
 } from '../../support/transfer/full-queue.ts'
+import { turnOfEventLoop } from '../../support/transfer/turn-of-event-loop.ts'
 
 async function collect(lines: AsyncIterable<string>): Promise<string[]> {
   const all: string[] = []
@@ -61,6 +62,19 @@ describe.each([...storeKinds, postgresKind()])('$name', ({ make }) => {
     expect(await collect(exportQueue(target))).toHaveLength(lines.length)
     await old?.release()
     await young?.release()
+    await source.close()
+    await target.close()
+  })
+
+  test('the rest of the process goes on between the pages of a long queue', async () => {
+    const { source, target } = await setUp()
+    const lines: string[] = []
+    const turn = turnOfEventLoop()
+    for await (const line of exportQueue(source)) lines.push(line)
+    expect(turn.hasPassed()).toBe(true)
+    const other = turnOfEventLoop()
+    await importQueue(target, lines)
+    expect(other.hasPassed()).toBe(true)
     await source.close()
     await target.close()
   })

@@ -19,6 +19,7 @@ import {
   steppedStore,
 } from '../../support/transfer/full-queue.ts'
 import { Strike, struckDriver } from '../../support/transfer/struck-driver.ts'
+import { turnOfEventLoop } from '../../support/transfer/turn-of-event-loop.ts'
 
 const hour = 3_600_000
 
@@ -170,6 +171,14 @@ describe.each(pairs)('from $from.name to $to.name', (pair) => {
     expect(await to.counts(queueName, { cap: 1 })).toMatchObject({ paused: true })
     await moveQueues({ from, to, clock })
     expect(await rowsOf(to)).toEqual(before)
+  })
+
+  test('the rest of the process goes on between the pages of a long queue', async () => {
+    const { clock, from, to } = await setUp(pair)
+    const turns: ReturnType<typeof turnOfEventLoop>[] = []
+    await moveQueues({ from, to, clock, onProgress: () => turns.push(turnOfEventLoop()) })
+    expect(turns.length).toBeGreaterThan(1)
+    expect(turns.every((turn) => turn.hasPassed())).toBe(true)
   })
 
   test('a queue that was paused stays so, also if the migration was interrupted', async () => {

@@ -1,6 +1,7 @@
 import { batchKeysMax, SluiceTypeError } from '@sluice/core'
 import { transferRow } from '@sluice/core/driver'
 import type { QueueCore } from '../core/queue-core.ts'
+import { nextTurn } from '../environment/environment.ts'
 import { PlainQueue } from '../queue/plain-queue.ts'
 import type { Queue } from '../queue/queue.ts'
 import { leavingBucket, leavingInstant, leavingRow } from './transfer-instants.ts'
@@ -45,6 +46,8 @@ export async function* exportQueue<T>(queue: Queue<T>): AsyncGenerator<string, v
     }
     keys += page.rows.length
     cursor = page.cursor
+    // A store in this process answers at once, and would block it until the last key.
+    await new Promise<void>(nextTurn)
   } while (cursor !== undefined)
   yield writeLine({ as: 'end', keys })
 }

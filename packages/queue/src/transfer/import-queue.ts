@@ -6,6 +6,7 @@ import {
   type TransferRow,
 } from '@sluice/core'
 import { manyWords } from '@sluice/core/words'
+import { nextTurn } from '../environment/environment.ts'
 import type { Queue } from '../queue/queue.ts'
 import { coreOf } from './export-queue.ts'
 import { keysMaxOf, transferBatches } from './transfer-batches.ts'
@@ -52,6 +53,8 @@ export async function importQueue<T>(
     for (const some of transferBatches(rows, driver)) {
       for (const outcome of await transfer.importRows(name, some)) result[outcome] += 1
     }
+    // A store in this process answers at once, and would block it until the last line.
+    await new Promise<void>(nextTurn)
   }
   let number = -1
   let keys = 0

@@ -23,7 +23,7 @@ import { transferRow } from '@sluice/core/driver'
 import { defaultRetryPlan } from '../core/retry-plans.ts'
 import { DriverHandle, type HandleUser } from '../driver/driver-handle.ts'
 import { vanished } from '../driver/remarks.ts'
-import { randomName } from '../environment/environment.ts'
+import { nextTurn, randomName } from '../environment/environment.ts'
 import { moveMarkOf, setMoveMark } from './move-mark.ts'
 import { keysMaxOf, transferBatches } from './transfer-batches.ts'
 import { enteringBucket, enteringRow, leavingBucket, leavingRow } from './transfer-instants.ts'
@@ -129,6 +129,8 @@ class QueueMove {
       if (page === 0) await this.#pause()
       moved += page
       onProgress?.({ queue, moved })
+      // Stores in this process answer at once, and would block it, and the signal, until the last key.
+      await new Promise<void>(nextTurn)
     }
     // Once more: the source may have been resumed meanwhile, and have given out more tokens.
     await this.#raiseTokens()

@@ -1,3 +1,4 @@
+import { nextTurn } from '@sluice/core'
 import type { Inspect, KeyFilter, KeyInfo, StoreInspection } from 'sluice'
 import { type CommandSpec, queueArgument } from '../../command.ts'
 import type { Context } from '../../context.ts'
@@ -31,6 +32,8 @@ async function* pagesOf(inspect: Inspect, filter: KeyFilter): AsyncGenerator<rea
     })
     yield page.keys.filter((info) => matches(info, filter))
     cursor = page.cursor
+    // A file answers at once: signals and --timeout would have to wait for the last page.
+    await new Promise<void>(nextTurn)
   } while (cursor !== undefined)
 }
 

@@ -27,7 +27,8 @@ function fileSink(path: string): Sink {
   return {
     async write(text) {
       await new Promise<void>((done, fail) => {
-        stream.write(text, (error) => (error ? fail(error) : done()))
+        // After an error of the file, a write only says that the stream was destroyed.
+        stream.write(text, (error) => (error ? fail(stream.errored ?? error) : done()))
       })
     },
     async end() {

@@ -102,6 +102,20 @@ export const foundByTestsOfInspection: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'ls of many keys keeps signals waiting',
+    edits: [
+      {
+        file: 'packages/cli/src/commands/inspect/ls.ts',
+        find: 'await new Promise<void>(nextTurn)',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/calling.test.ts',
+      title: 'an interruption ends a long list between two pages',
+    },
+  },
+  {
     name: 'leases shows the held keys of one page only',
     edits: [
       {

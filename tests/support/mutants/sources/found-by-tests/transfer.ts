@@ -86,4 +86,46 @@ export const foundByTestsOfTransfer: readonly FoundByTest[] = [
       title: 'held keys are awaited, and those whose holders vanished are ended',
     },
   },
+  {
+    name: 'an export of many keys keeps the event loop from turning',
+    edits: [
+      {
+        file: 'packages/queue/src/transfer/export-queue.ts',
+        find: 'await new Promise<void>(nextTurn)',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'tests/test/transfer/export-import.test.ts',
+      title: 'the rest of the process goes on between the pages of a long queue',
+    },
+  },
+  {
+    name: 'an import of many keys keeps the event loop from turning',
+    edits: [
+      {
+        file: 'packages/queue/src/transfer/import-queue.ts',
+        find: 'await new Promise<void>(nextTurn)',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'tests/test/transfer/export-import.test.ts',
+      title: 'the rest of the process goes on between the pages of a long queue',
+    },
+  },
+  {
+    name: 'a move of many keys keeps the event loop from turning',
+    edits: [
+      {
+        file: 'packages/queue/src/transfer/move-queues.ts',
+        find: 'await new Promise<void>(nextTurn)',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'tests/test/transfer/move-queues.test.ts',
+      title: 'the rest of the process goes on between the pages of a long queue',
+    },
+  },
 ]
