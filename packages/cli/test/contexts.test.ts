@@ -36,6 +36,17 @@ test('a context names a store, and the first one is used where none is named', a
   expect(statSync(join(folder, 'config/sluice/config.json')).mode & 0o077).toBe(0)
 })
 
+test.each([
+  ['set', 'new', './new.db'],
+  ['use', 'prod'],
+  ['delete', 'dev'],
+])('-o json of config %s is that of config, after the change', async (...words) => {
+  await must('config', 'set', 'dev', 'sqlite:./dev.db')
+  await must('config', 'set', 'prod', './prod.db')
+  const changed = await json(['config', ...words], { env, cwd: folder })
+  expect(changed).toEqual(await json(['config'], { env, cwd: folder }))
+})
+
 test('completion offers the names of the store that the words name', async () => {
   await must('config', 'set', 'dev', 'sqlite:./dev.db')
   await must('config', 'set', 'prod', './prod.db')

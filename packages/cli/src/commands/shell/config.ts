@@ -73,13 +73,11 @@ export const config: CommandSpec = {
   async run(context) {
     const { input, print, terminal } = context
     if ((input.positional(0) ?? 'list') !== 'list') {
-      const [{ current }, words] = await changeContexts(terminal, (before) => {
+      const [, words] = await changeContexts(terminal, (before) => {
         const after = changed(context, before)
         return [after[0], after]
       })
-      if (print.isDocument) await print.document({ current, words })
-      else await print.note(words)
-      return undefined
+      if (!print.isDocument) return await print.note(words).then(() => undefined)
     }
     const contexts = readContexts(terminal)
     const rows = Object.entries(contexts.stores).map(([name, store]) => ({
