@@ -1,4 +1,4 @@
-import { createWriteStream } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { manyWords } from '@sluice/core/words'
@@ -19,16 +19,24 @@ interface Sink {
   end(): Promise<void>
 }
 
-function fileSink(path: string): Sink {
-  // Never overwrites a file: it may be the last backup.
-  const stream = createWriteStream(path, { flags: 'wx', mode: 0o600 })
+function fileError(error: unknown): CommandError {
+  const message = `the file cannot be written: ${(error as Error).message}`
+  return new CommandError('ERR_FILE', message, exitCodes.failed, error)
+}
+
+async function fileSink(path: string): Promise<Sink> {
+  // Never overwrites a file: it may be the last backup. Opened before a key is read: once the stream has
+  // failed, a write says only that it was destroyed.
+  const file = await open(path, 'wx', 0o600).catch((error: unknown) => {
+    throw fileError(error)
+  })
+  const stream = file.createWriteStream()
   const closed = finished(stream)
   closed.catch(() => {})
   return {
     async write(text) {
       await new Promise<void>((done, fail) => {
-        // After an error of the file, a write only says that the stream was destroyed.
-        stream.write(text, (error) => (error ? fail(stream.errored ?? error) : done()))
+        stream.write(text, (error) => (error ? fail(error) : done()))
       })
     },
     async end() {
@@ -63,7 +71,7 @@ export const exportLines: CommandSpec = {
     const { exportQueue } = await import('sluice/transfer')
     const source = createQueue<never>({ name: queue, driver: store.driver })
     context.defer(() => source.close())
-    const file = path === undefined ? undefined : fileSink(resolve(terminal.cwd, path))
+    const file = path === undefined ? undefined : await fileSink(resolve(terminal.cwd, path))
     const sink = file ?? { write: (text: string) => print.data(text), end: async () => {} }
     const keys = await writeAll(context, exportQueue(source), sink)
     if (keys === undefined) return undefined
@@ -88,12 +96,7 @@ async function writeAll(
       await sink.write(text)
     } catch (error) {
       if (error instanceof CommandError) throw error
-      throw new CommandError(
-        'ERR_FILE',
-        `the file cannot be written: ${(error as Error).message}`,
-        exitCodes.failed,
-        error,
-      )
+      throw fileError(error)
     }
     // On a terminal, the data itself shows the progress.
     if (!terminal.stdout.isTTY) await print.progress(`${count} lines`)

@@ -143,18 +143,4 @@ export const foundByTestsOfInspection: readonly FoundByTest[] = [
       title: 'are on the first page, however many other keys come before them',
     },
   },
-  {
-    name: 'an export names the end of its stream instead of the error of its file',
-    edits: [
-      {
-        file: 'packages/cli/src/commands/stores/export-lines.ts',
-        find: 'stream.errored ?? error',
-        replace: 'error',
-      },
-    ],
-    finder: {
-      file: 'packages/cli/test/moving.test.ts',
-      title: 'a queue is written as lines and read back, through a pipe and through a file',
-    },
-  },
 ]
