@@ -1,3 +1,7 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sqliteDriver } from '@sluice/sqlite'
 import {
   createRateLimitingQueue,
   createWorker,
@@ -5,7 +9,7 @@ import {
   memoryDriver,
   type RateLimitingQueue,
 } from 'sluice'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
 import type { KeyLines, KeyView, Overview, QueueView } from '../src/wire.ts'
 import { Site, withQuery } from './site.ts'
 
@@ -52,6 +56,27 @@ const hostile: readonly string[] = [
   'json',
   'x'.repeat(128),
 ]
+
+describe('leases', () => {
+  test('of a key that is found only after many other held ones are shown', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-dashboard-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const driver = sqliteDriver({ file: join(folder, 'queue.db'), durability: 'process' })
+    const site = siteOf({ driver })
+    const queue = queueOf(site, 'orders')
+    await queue.add('the last')
+    await queue.get()
+    await site.clock.step(1_000)
+    // A store looks at about 2,000 keys for a page, and answers with what it has found.
+    for (let from = 0; from < 2_100; from += 700) {
+      await queue.addMany(Array.from({ length: 700 }, (_, at) => `order/${from + at}`))
+      await queue.getMany(700)
+    }
+    await queue.add('the last')
+    const { body } = await site.ask<QueueView>('/api/queue?queue=orders')
+    expect(body.leases[0]).toMatchObject({ key: 'the last', isDirty: true })
+  })
+})
 
 describe('queues and keys of any name', () => {
   test('are listed, shown and found under their exact names', async () => {

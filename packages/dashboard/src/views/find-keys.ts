@@ -112,8 +112,8 @@ export async function countMatching(
 /** The states in which failed keys wait. */
 const failingStates = ['backoff', 'parked', 'idle'] as const
 
-/** The maximum number of pages of each state that are read for failing keys. */
-const failingPagesMax = 4
+/** The maximum number of pages of one state that are read for its first keys. */
+const pagesMax = 4
 
 /** Some keys that have failed and wait, and whether more may have. */
 export interface FailingKeys {
@@ -131,21 +131,22 @@ export async function findFailingKeys(
   let more = false
   for (const state of failingStates) {
     if (counts[state] === 0) continue
-    const found = await someOf(inspect, state, max - keys.length)
+    const found = await firstKeys(inspect, state, max - keys.length)
     keys.push(...found.keys)
     more ||= found.isCut
   }
   return { keys: keys.filter(({ failures }) => failures > 0), more }
 }
 
-async function someOf(
+/** The first keys in a state, `max` at most, and whether more may follow. A page may be short, or empty. */
+export async function firstKeys(
   inspect: Inspect,
   state: KeyStateWord,
   max: number,
 ): Promise<{ keys: readonly KeyInfo[]; isCut: boolean }> {
   const keys: KeyInfo[] = []
   let cursor: string | undefined
-  for (let pages = 0; pages < failingPagesMax && keys.length < max; pages += 1) {
+  for (let pages = 0; pages < pagesMax && keys.length < max; pages += 1) {
     const limit = Math.min(listMax, max - keys.length)
     const page = await inspect.list({ state, limit, ...(cursor === undefined ? {} : { cursor }) })
     keys.push(...page.keys)

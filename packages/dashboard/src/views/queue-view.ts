@@ -15,7 +15,7 @@ import {
 } from 'sluice'
 import type { BucketView, LeaseView, QueueView, WorkerView } from '../wire.ts'
 import { failureGroups } from './failure-groups.ts'
-import { findFailingKeys } from './find-keys.ts'
+import { findFailingKeys, firstKeys } from './find-keys.ts'
 import type { KeyDisplay } from './key-display.ts'
 import { similarNames } from './similar-names.ts'
 import { emptyChart, type QueueSnapshot, type StoreView } from './store-view.ts'
@@ -124,9 +124,9 @@ export class QueueViewReader {
     let more = false
     for (const state of ['processing', 'dirty'] as const) {
       if (counts[state] === 0) continue
-      const page = await inspect.list({ state, limit: leasesMax })
-      found.push(...page.keys)
-      more ||= page.cursor !== undefined
+      const { keys, isCut } = await firstKeys(inspect, state, leasesMax)
+      found.push(...keys)
+      more ||= isCut
     }
     const end = ({ held }: KeyInfo): number => held?.leaseUntil ?? Number.POSITIVE_INFINITY
     const keys = found.sort((a, b) => (end(a) < end(b) ? -1 : 1)).slice(0, leasesMax)
