@@ -13,9 +13,10 @@ local count = numberArgument()
 local names = {}
 for index = 1, count do names[index] = argument() end
 
-local function unpark(state, number)
+local function unpark(state, number, forgets)
   if not state.parked then return false end
   state.parked = false
+  if forgets then forget(state) end
   if state.token == 0 and state.due <= now then
     state.ready = now
     state.seq = number
@@ -35,11 +36,8 @@ local function change(state, number)
   if verb == 'cancel' then return cancel(state) end
   if verb == 'forget' then return forget(state) end
   if verb == 'remove' then return remove(state) end
-  if verb == 'unpark' then return unpark(state, number) end
-  if verb == 'unpark-forget' then
-    forget(state)
-    return unpark(state, number)
-  end
+  if verb == 'unpark' then return unpark(state, number, false) end
+  if verb == 'unpark-forget' then return unpark(state, number, true) end
   if verb == 'park' then
     local isNew = not state.parked
     state.parked = true

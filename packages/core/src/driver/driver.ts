@@ -113,7 +113,10 @@ export interface Operate {
    * finished.
    */
   park(queue: string, keys: readonly string[]): Awaitable<readonly OperateOutcome[]>
-  /** The opposite of park; with `forget`, failures and crashes start from zero. */
+  /**
+   * The opposite of park; with `forget`, failures and crashes start from zero. Changes nothing of a
+   * key that is not parked.
+   */
   unpark(
     queue: string,
     keys: readonly string[],

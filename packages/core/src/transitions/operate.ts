@@ -13,7 +13,7 @@ export function park(state: KeyState): OperateOutcome {
 
 /**
  * unpark: the key can be claimed again, last in the order; with `forgets` its failures are set to
- * zero.
+ * zero. Nothing of a key that is not parked changes, so that its back-off goes on growing.
  */
 export function unpark(
   state: KeyState,
@@ -22,9 +22,9 @@ export function unpark(
   seq: number,
 ): OperateOutcome {
   if (isGone(state)) return 'missing'
-  if (forgets) forget(state)
   if (!state.parked) return 'unchanged'
   state.parked = false
+  if (forgets) forget(state)
   if (state.token === noToken && state.dueAt <= now) {
     state.readyAt = now
     state.seq = seq

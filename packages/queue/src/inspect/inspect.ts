@@ -209,7 +209,7 @@ export interface Inspect {
   resume(): Promise<OperateOutcome>
   /** Parks a key; a held one when it is given back. */
   park(key: string): Promise<OperateOutcome>
-  /** Puts a parked key back in line. */
+  /** Puts a parked key back in line; with `forget`, failures and crashes start from zero. */
   unpark(key: string, options?: { readonly forget?: boolean | undefined }): Promise<OperateOutcome>
   /** Ends the delay or the back-off of a key. */
   runNow(key: string): Promise<OperateOutcome>

@@ -98,6 +98,19 @@ export const parkedCases: readonly Case[] = [
     },
   },
   {
+    id: 'unpark.forget.parked',
+    title: 'unpark with forget leaves a key alone that is not parked',
+    needs: { operate: true },
+    async run(s) {
+      await s.add('a')
+      await s.retry(await s.claimOne('a'), 100)
+      assert.deepEqual(await s.operate.unpark(s.queue, ['a'], { forget: true }), ['unchanged'])
+      assert.equal(await s.state('a'), 'backoff')
+      await s.step(100)
+      assert.equal((await s.claimOne('a')).failures, 1)
+    },
+  },
+  {
     id: 'unpark.tail',
     title: 'an unparked key goes to the tail',
     needs: { operate: true, order: 'per-producer' },

@@ -38,6 +38,16 @@ export const parkingMutants: readonly Mutant[] = [
   ruleMutant('unpark-forgets-nothing', 'unpark with forget resets nothing', (rules) => ({
     unpark: (state, _, ...rest) => rules.unpark(state, false, ...rest),
   })),
+  ruleMutant(
+    'unpark-forgets-all',
+    'unpark with forget resets keys that are not parked',
+    (rules) => ({
+      unpark(state, forgets, ...rest) {
+        if (forgets) rules.forget(state)
+        return rules.unpark(state, forgets, ...rest)
+      },
+    }),
+  ),
   ruleMutant('park-by-operator-now', 'parking a held key takes it from its holder', (rules) => ({
     park(state) {
       const outcome = rules.park(state)
