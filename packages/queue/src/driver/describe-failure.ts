@@ -72,9 +72,8 @@ const causesMax = 4
 
 /** `above`: the errors whose cause it is, of which it may be one again. */
 function read(error: unknown, withStack: boolean, above: readonly unknown[] = []): LastError {
-  if (typeof error !== 'object' || error === null) {
-    return bounded({ name: typeof error, message: textOf(error) })
-  }
+  const type = error === null ? String(error) : typeof error
+  if (type !== 'object') return bounded({ name: type, message: textOf(error) })
   const parts = error as Record<string, unknown>
   const part = (name: string): unknown => tried(() => parts[name])
   const own = bounded({

@@ -58,7 +58,7 @@ describe.each(setups)('a Held over $way', (setup) => {
     }
     const errors: [unknown, string][] = [
       ['text', '{"name":"string","message":"text"}'],
-      [null, '{"name":"object","message":"null"}'],
+      [null, '{"name":"null","message":"null"}'],
       [Symbol('s'), '{"name":"symbol","message":"Symbol(s)"}'],
       [{ name: 'n\0', message: '\ud800' }, '{"name":"n\u2400","message":"\ufffd"}'],
       [hostile, '{"name":"Error","message":"an error that cannot be read"}'],

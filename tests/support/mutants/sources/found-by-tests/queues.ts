@@ -354,4 +354,18 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
       title: 'two operations on one key never share a batch, and take effect in their order',
     },
   },
+  {
+    name: 'a thrown null is stored as an error named object',
+    edits: [
+      {
+        file: 'packages/queue/src/driver/describe-failure.ts',
+        find: 'error === null ? String(error) : typeof error',
+        replace: 'typeof error',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/held/held.test.ts',
+      title: '3 retry: any thrown value is stored as an error as far as possible',
+    },
+  },
 ]
