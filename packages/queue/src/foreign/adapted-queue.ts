@@ -212,10 +212,13 @@ export class AdaptedDelayingQueue<T> implements DelayingQueue<T> {
     return this.close()
   }
 
-  [Symbol.asyncIterator](): AsyncIterator<Held<T>> {
+  [Symbol.asyncIterator](): AsyncIterableIterator<Held<T>> {
     const inner = this.inner[Symbol.asyncIterator]()
     let last: Held<T> | undefined
     return {
+      [Symbol.asyncIterator]() {
+        return this
+      },
       next: async () => {
         const { done, value } = await this.#delays.during(inner.next())
         if (done === true) return { done, value: undefined }

@@ -11,7 +11,9 @@ import type { HeldKey, HeldPolicy } from '../held/held-key.ts'
  * that is unfinished and was not detached, and leaves the queue open. A `next` that waits meanwhile, as
  * that of a stream which is destroyed, ends without a key: the caller would not look at it.
  */
-export class HeldIterator<T> implements AsyncIterator<Held<T>, undefined, undefined>, WaiterGroup {
+export class HeldIterator<T>
+  implements AsyncIterableIterator<Held<T>, undefined, undefined>, WaiterGroup
+{
   readonly #core: QueueCore
   readonly #policy: HeldPolicy
   #last: HeldKey<T> | undefined
@@ -20,6 +22,11 @@ export class HeldIterator<T> implements AsyncIterator<Held<T>, undefined, undefi
   constructor(core: QueueCore, policy: HeldPolicy) {
     this.#core = core
     this.#policy = policy
+  }
+
+  /** Itself, like the iterators of the language: a loop goes on where calls of `next` have ended. */
+  [Symbol.asyncIterator](): this {
+    return this
   }
 
   async next(): Promise<IteratorResult<Held<T>, undefined>> {
@@ -31,24 +38,20 @@ export class HeldIterator<T> implements AsyncIterator<Held<T>, undefined, undefi
         }))
       if (held !== undefined) {
         this.#last = held as HeldKey<T>
-        return this.isStopping ? this.return() : { done: false, value: held as HeldKey<T> }
+        if (!this.isStopping) return { done: false, value: this.#last }
       }
       const { helds, phase, lifecycle } = this.#core
       if (this.isStopping || phase === 'closed' || helds.size === 0) break
       await lifecycle.nextGivenBack()
     }
-    this.isStopping = true
-    return { done: true, value: undefined }
+    return this.return()
   }
 
   async return(): Promise<IteratorResult<Held<T>, undefined>> {
     this.isStopping = true
     this.#core.dismiss(this)
     const last = this.#last
-    this.#last = undefined
-    if (last?.phase === 'held' && !last.isDetached && !last.isLost) {
-      await last.release()
-    }
+    if (last?.phase === 'held' && !last.isDetached && !last.isLost) await last.release()
     return { done: true, value: undefined }
   }
 }

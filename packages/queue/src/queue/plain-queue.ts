@@ -388,7 +388,7 @@ export class PlainQueue<T> implements Queue<T> {
     await this.close()
   }
 
-  [Symbol.asyncIterator](): AsyncIterator<Held<T>, undefined, undefined> {
+  [Symbol.asyncIterator](): AsyncIterableIterator<Held<T>> {
     return new HeldIterator<T>(this.core, this.policy)
   }
 }

@@ -126,6 +126,12 @@ export interface Queue<T> extends AsyncDisposable, AsyncIterable<Held<T>> {
   readonly shuttingDown: boolean
 
   /**
+   * Yields keys until the queue is shut down and holds none. Leaving the loop releases the key that
+   * was yielded last, if it is unfinished and was not detached; the queue stays open.
+   */
+  [Symbol.asyncIterator](): AsyncIterableIterator<Held<T>>
+
+  /**
    * Closes the queue: flushes accepted adds, waits `graceMs` for held keys, aborts their signals,
    * waits one more second, and leaves the rest to their leases, named in one ERR_CLOSING that is
    * reported. Ends within the grace and two seconds, even if the store does not answer: calls

@@ -94,6 +94,21 @@ describe.each(setups)('iteration over $way', (setup) => {
     expect(await kept?.done()).toBe('idle')
   })
 
+  test('a loop over the iterator goes on after the keys that were taken from it', async () => {
+    const queue = new Scene(setup).queue()
+    await queue.addMany(['a', 'b', 'c'])
+    const iterator = queue[Symbol.asyncIterator]()
+    const first = (await iterator.next()).value as Held<string>
+    await queue.shutDown()
+    const rest: string[] = []
+    for await (const held of iterator) {
+      rest.push(held.key)
+      await held.done()
+      if (held.key === 'c') await first.done()
+    }
+    expect([first.key, ...rest]).toEqual(['a', 'b', 'c'])
+  })
+
   test('return before the first key, and twice, is no harm', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()

@@ -161,8 +161,8 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/queue/held-iterator.ts',
-        find: 'return this.isStopping ? this.return() :',
-        replace: 'return',
+        find: 'if (!this.isStopping) return {',
+        replace: 'return {',
       },
     ],
     finder: {

@@ -355,6 +355,20 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'the iterator of a queue cannot be looped over itself',
+    edits: [
+      {
+        file: 'packages/queue/src/queue/held-iterator.ts',
+        find: '[Symbol.asyncIterator](): this {',
+        replace: 'itself(): this {',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/queue/iterating.test.ts',
+      title: 'a loop over the iterator goes on after the keys that were taken from it',
+    },
+  },
+  {
     name: 'a thrown null is stored as an error named object',
     edits: [
       {
