@@ -48,7 +48,10 @@ export type Handler<T> = (
   context: HandlerContext,
 ) => HandlerResult | Promise<HandlerResult>
 
-/** How a key ends that has failed too often. */
+/**
+ * How a key ends that has failed too often. TypeScript takes the one word that an async function returns for
+ * any string: write `async () => 'drop' as const`.
+ */
 export type OnExhausted<T> =
   | 'park'
   | 'drop'
