@@ -100,7 +100,7 @@ export class Lifecycle {
 
   /** Asks the store for the time of the shutdown, unless that is in flight. */
   learnInstant(): void {
-    this.#begin().catch(() => undefined)
+    void this.#begin()
   }
 
   /** Whether the time of the shutdown is known, and with it which keys were due. */
@@ -252,8 +252,7 @@ export class Lifecycle {
     if (await endsBy(core.calls.leave(), endAt)) return
     throw new SluiceError(
       'ERR_TIMEOUT',
-      `queue ${JSON.stringify(core.calls.name)} was closed, but its store did not close in time: it does ` +
-        'not answer',
+      `queue ${JSON.stringify(core.calls.name)} was closed, but its store did not close in time`,
     )
   }
 

@@ -114,7 +114,8 @@ export interface Queue<T> extends AsyncDisposable, AsyncIterable<Held<T>> {
   /**
    * Takes no more adds. Keys that were due at the time of the call can still be taken; then `get`
    * resolves with `undefined`. Acts on this object, not on the store. Resolves once the store's
-   * time of the call is known.
+   * time of the call is known; rejects with ERR_TIMEOUT if it is not within `timeoutMs`. Adds are refused
+   * all the same, and another call waits again.
    */
   shutDown(): Promise<void>
   /**

@@ -160,6 +160,27 @@ describe.each(slowSetups)('outages over $way', (setup) => {
     scene.takeErrors()
   })
 
+  test('5 Pending: a shutdown does not wait longer than timeoutMs, and takes effect', async ({
+    onTestFinished,
+  }) => {
+    const time = fakeRealTime(onTestFinished)
+    const scene = new Scene(setup)
+    const state = outage(scene)
+    const queue = scene.queue({ timeoutMs: 2_000 })
+    await queue.add('a')
+    state.error = away
+    const shutDown = seen(queue.shutDown())
+    await time.pass(3_000)
+    expect(shutDown.error).toMatchObject({ code: 'ERR_TIMEOUT', retryable: true })
+    expect(await refusal(queue.add('b'))).toMatchObject({ code: 'ERR_SHUT_DOWN' })
+    state.error = undefined
+    await time.pass(10_000)
+    await queue.shutDown()
+    expect((await queue.get())?.key).toBe('a')
+    expect(await queue.get()).toBe(undefined)
+    scene.takeErrors()
+  })
+
   test('a shutdown that failed can be repeated', async () => {
     const scene = new Scene(setup)
     const state = outage(scene)

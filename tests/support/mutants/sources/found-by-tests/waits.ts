@@ -368,4 +368,18 @@ export const foundByTestsOfWaits: readonly FoundByTest[] = [
       title: 'queues get what their workers leave of the grace and two seconds',
     },
   },
+  {
+    name: 'a shutdown waits for the store without an end',
+    edits: [
+      {
+        file: 'packages/queue/src/queue/plain-queue.ts',
+        find: 'await inTime(lifecycle.shutDown(), calls.options.timeoutMs',
+        replace: 'await inTime(lifecycle.shutDown(), calls.options.timeoutMs * 1e6',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/driver/outages.test.ts',
+      title: 'a shutdown does not wait longer than timeoutMs, and takes effect',
+    },
+  },
 ]
