@@ -93,6 +93,23 @@ describe.skipIf(!canMount)('a file system of its own', () => {
     assert.deepEqual((await examineStore({ file: join(folder, 'queue.db') })).findings, [])
   })
 
+  test('that has no room for a longer log: the log is used again', async () => {
+    const driver = sqliteDriver({ file: join(mounted('1m'), 'queue.db'), durability: 'process' })
+    await driver.open({})
+    const keys = Array.from({ length: 20 }, (_, index) => `key-${index}`)
+    // Several times as much as there is room for: the log alone would take 16 MiB before it is emptied.
+    for (let round = 0; round < 100; round += 1) {
+      await driver.add('q', keys.map(ask), askOptions)
+      const { claims } = await driver.claim('q', claimRequest(keys.length))
+      assert.equal(claims.length, keys.length)
+      const done = claims.map(
+        ({ key, token }) => ({ as: 'done', key, token, forget: true }) as const,
+      )
+      await driver.finish('q', done, askOptions)
+    }
+    await driver.close()
+  })
+
   test('on which there is no room for a new file', async () => {
     const folder = mounted('64k')
     writeFileSync(join(folder, 'ballast'), Buffer.alloc(60_000))

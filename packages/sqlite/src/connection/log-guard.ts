@@ -15,6 +15,8 @@ const statusMs = 1_000
 
 interface CheckpointRow {
   readonly busy: number
+  readonly log: number
+  readonly checkpointed: number
 }
 
 /**
@@ -78,6 +80,21 @@ export class LogGuard {
     }
     if (size > this.#bytesMax && now >= this.#notBeforeMs) this.#empty(database, size, now)
     return !isAtRest
+  }
+
+  /**
+   * To be called when the disk is full: copies the log into the file, so that the next write uses the
+   * room of the log again. Returns whether all of it was copied.
+   */
+  makesRoom(database: SqliteDatabase | undefined): boolean {
+    if (database === undefined) return false
+    try {
+      const row = prepare(database, 'pragma wal_checkpoint(passive)').get() as CheckpointRow
+      return row.log === row.checkpointed
+    } catch {
+      // The file would have to grow, for which there is no room either.
+      return false
+    }
   }
 
   #status(): { readonly ino: number | undefined; readonly size: number } {

@@ -100,4 +100,18 @@ export const foundByTestsOfSqliteFiles: readonly FoundByTest[] = [
       title: 'without hard links, the file of one process does not replace that of another',
     },
   },
+  {
+    name: 'a full disk stops SQLite although its log has room',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection/log-guard.ts',
+        find: 'return row.log === row.checkpointed',
+        replace: 'return row.log < row.checkpointed',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/real-faults.test.ts',
+      title: 'that has no room for a longer log: the log is used again',
+    },
+  },
 ]
