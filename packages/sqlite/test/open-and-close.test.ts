@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import fs, { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, symlinkSync } from 'node:fs'
+import fs, {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { dirname, join } from 'node:path'
 import { chdir, cwd } from 'node:process'
@@ -218,4 +226,25 @@ test('under an old SQLite the file is for one connection alone', async () => {
     new SqliteDriver(targetOf({ file, library: 'better-sqlite3' }, old)).capabilities.shared,
     true,
   )
+})
+
+test('a directory that was moved while in use is waited for, as a file is', async () => {
+  const folder = join(scratchFolder(), 'queues')
+  mkdirSync(folder)
+  const file = join(folder, 'queue.db')
+  const { driver, real } = storeOn(file)
+  await driver.open({})
+  renameSync(folder, `${folder}.away`)
+  await real.step(1_000)
+  const add = async () => await driver.add('q', [ask('a')], askOptions)
+  for (const what of [`${file}, or its -shm, was moved`, `${file} does not exist`]) {
+    await assert.rejects(add, (error) => {
+      assert.ok(SluiceError.is(error, 'ERR_STORE'), String(error))
+      assert.ok(error.message.startsWith(what), error.message)
+      return error.retryable
+    })
+  }
+  renameSync(`${folder}.away`, folder)
+  assert.equal((await add())[0]?.outcome, 'added')
+  await driver.close()
 })

@@ -83,15 +83,14 @@ export class Connection {
 
   /** Does `work` in a transaction that writes; `queue` is the one that it is about, if it is about one. */
   write<T>(clock: Clock, queue: string | null, work: Work<T>): Awaitable<T> {
-    const attempt = (): T => this.#transaction(clock, queue, work, true)
     return this.#retry.run(() => {
       try {
-        return attempt()
+        return this.#transaction(clock, queue, work, true)
       } catch (error) {
         // It has changed nothing. The log may have room left that SQLite uses only after a checkpoint.
         const isFull = SluiceError.is(error, 'ERR_STORE_FULL')
-        if (isFull && this.#logGuard.makesRoom(this.#statements?.database)) return attempt()
-        throw error
+        if (!isFull || !this.#logGuard.makesRoom(this.#statements?.database)) throw error
+        return this.#transaction(clock, queue, work, true)
       }
     })
   }

@@ -94,6 +94,9 @@ export interface FileRequirements {
  * would release the locks of the whole process. This function only reads its status.
  */
 export function ensureFile(path: string, wish: FileRequirements): void {
+  const before = statusOf(path)
+  // Without its directory, too, whose file system is then unknown.
+  if (!before && wish.mustExist) throw fileError(`${path} does not exist`)
   const network = wish.networkOf(dirname(path))
   if (network !== undefined && !wish.unsafeFilesystem) {
     throw new SluiceError(
@@ -102,10 +105,7 @@ export function ensureFile(path: string, wish: FileRequirements): void {
         'put it on a local disk, or say unsafeFilesystem: true',
     )
   }
-  if (!statusOf(path)) {
-    if (wish.mustExist) throw fileError(`${path} does not exist`)
-    createFile(path, wish)
-  }
+  if (!before) createFile(path, wish)
   removeOldDrafts(path)
   const status = statusOf(path)
   // Or it was removed again.

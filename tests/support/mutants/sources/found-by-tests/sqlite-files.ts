@@ -114,4 +114,18 @@ export const foundByTestsOfSqliteFiles: readonly FoundByTest[] = [
       title: 'that has no room for a longer log: the log is used again',
     },
   },
+  {
+    name: 'the file system of a directory is asked for before the file is missed',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection/store-file.ts',
+        find: 'if (!before && wish.mustExist) throw',
+        replace: 'if (!before && wish.mustExist && !wish.networkOf(dirname(path))) throw',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/open-and-close.test.ts',
+      title: 'a directory that was moved while in use is waited for, as a file is',
+    },
+  },
 ]
