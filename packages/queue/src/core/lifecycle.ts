@@ -1,4 +1,5 @@
 import { type EpochMs, graceMsDefault, SluiceError, systemClock } from '@sluice/core'
+import { inTime } from '../environment/timing.ts'
 import type { QueueCore } from './queue-core.ts'
 import { keysLeft } from './queue-errors.ts'
 
@@ -53,12 +54,14 @@ export class Lifecycle {
     return this.#drainers.size > 0
   }
 
-  /** Takes no more adds; ends the wait of drains. Resolves with the store's time of the call. */
-  shutDown(): Promise<EpochMs> {
+  /** Takes no more adds; ends the wait of drains. Resolves once the store's time of the call is known. */
+  async shutDown(): Promise<void> {
+    const core = this.#core
     const at = this.#begin()
     this.#endDrains()
-    this.#core.alarm.set()
-    return at
+    core.alarm.set()
+    // The store goes on being asked: the getters and drains that wait need the answer.
+    await inTime(at, core.calls.options.timeoutMs, 'shut down')
   }
 
   #begin(): Promise<EpochMs> {
@@ -112,35 +115,23 @@ export class Lifecycle {
   drain(signal: AbortSignal | undefined): Promise<void> {
     if (signal?.aborted === true) return Promise.reject(signal.reason)
     const begun = this.#begin()
-    return new Promise<void>((resolve, reject) => {
-      const onAbort = (): void => {
+    let onAbort = (): void => {}
+    const drained = new Promise<void>((resolve, reject) => {
+      const drainer: Drainer = { resolve, reject }
+      const giveUp = (reason: unknown): void => {
         this.#drainers.delete(drainer)
         this.#core.alarm.set()
-        reject(signal?.reason)
+        reject(reason)
       }
-      const unlisten = (): void => signal?.removeEventListener('abort', onAbort)
-      const drainer: Drainer = {
-        resolve: () => {
-          unlisten()
-          resolve()
-        },
-        reject: (error) => {
-          unlisten()
-          reject(error)
-        },
-      }
+      onAbort = () => giveUp(signal?.reason)
       signal?.addEventListener('abort', onAbort, { once: true })
       this.#drainers.add(drainer)
-      begun.then(
-        () => {
-          this.check()
-          this.#core.alarm.set()
-        },
-        (error: unknown) => {
-          if (this.#drainers.delete(drainer)) drainer.reject(error)
-        },
-      )
+      begun.then(() => {
+        this.check()
+        this.#core.alarm.set()
+      }, giveUp)
     })
+    return drained.finally(() => signal?.removeEventListener('abort', onAbort))
   }
 
   /** Resolves when the next key is given back or lost, or the queue is closed. */
@@ -201,8 +192,8 @@ export class Lifecycle {
    * time.
    */
   close(graceMs?: number, leftMs?: number): Promise<void> {
-    if (this.#closed === undefined) this.#closed = this.#close(graceMs, leftMs)
-    else if (graceMs === 0) this.#endGrace()
+    if (graceMs === 0) this.#endGrace()
+    this.#closed ??= this.#close(graceMs, leftMs)
     return this.#closed
   }
 

@@ -16,7 +16,7 @@ import type { QueueCore } from '../core/queue-core.ts'
 import { storeNotOpen } from '../core/queue-errors.ts'
 import { allAnswered, resolvedAdd, resolvedFinish, resolvedHeld } from '../core/resolved.ts'
 import { Waiter, type WaiterGroup } from '../core/waiters.ts'
-import { inTime, pause } from '../environment/timing.ts'
+import { pause } from '../environment/timing.ts'
 import type { DoneOptions, Held } from '../held/held.ts'
 import { checkDoneOptions, HeldKey, type HeldPolicy } from '../held/held-key.ts'
 import type { Inspect } from '../inspect/inspect.ts'
@@ -368,9 +368,7 @@ export class PlainQueue<T> implements Queue<T> {
   }
 
   async shutDown(): Promise<void> {
-    const { lifecycle, calls } = this.core
-    // The store goes on being asked: the getters and drains that wait need the answer.
-    await inTime(lifecycle.shutDown(), calls.options.timeoutMs, 'shut down')
+    await this.core.lifecycle.shutDown()
   }
 
   async shutDownWithDrain(options?: WaitOptions): Promise<void> {

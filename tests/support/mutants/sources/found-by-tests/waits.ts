@@ -372,9 +372,9 @@ export const foundByTestsOfWaits: readonly FoundByTest[] = [
     name: 'a shutdown waits for the store without an end',
     edits: [
       {
-        file: 'packages/queue/src/queue/plain-queue.ts',
-        find: 'await inTime(lifecycle.shutDown(), calls.options.timeoutMs',
-        replace: 'await inTime(lifecycle.shutDown(), calls.options.timeoutMs * 1e6',
+        file: 'packages/queue/src/core/lifecycle.ts',
+        find: 'await inTime(at, core.calls.options.timeoutMs',
+        replace: 'await inTime(at, core.calls.options.timeoutMs * 1e6',
       },
     ],
     finder: {
