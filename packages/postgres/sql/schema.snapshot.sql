@@ -1165,7 +1165,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION lock_keys_000141d1(in_queue text, in_keys text[], in_create boolean, in_now double precision, in_least double precision)
+CREATE OR REPLACE FUNCTION lock_keys_02ba993b(in_queue text, in_keys text[], in_create boolean, in_now double precision, in_least double precision, in_wait text)
  RETURNS TABLE(now double precision, base double precision, state keys)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1183,6 +1183,7 @@ AS $function$
 declare
   this_queue bigint := queue_number_6461402f(in_queue);
 begin
+  perform set_config('lock_timeout', in_wait, true) where in_wait is not null;
   if in_create then
     insert into keys as k (queue_id, queue, key)
     select this_queue, in_queue, i.key from unnest(in_keys) as i(key)

@@ -1216,9 +1216,9 @@ end
 $body$;`,
   },
   {
-    name: 'lock_keys_000141d1',
-    sql: `create or replace function sluice.lock_keys_000141d1(
-  in_queue text, in_keys text[], in_create boolean, in_now float8, in_least float8
+    name: 'lock_keys_02ba993b',
+    sql: `create or replace function sluice.lock_keys_02ba993b(
+  in_queue text, in_keys text[], in_create boolean, in_now float8, in_least float8, in_wait text
 ) returns table (now float8, base float8, state sluice.keys) language plpgsql
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -1235,6 +1235,7 @@ as $body$
 declare
   this_queue bigint := sluice.queue_number_6461402f(in_queue);
 begin
+  perform set_config('lock_timeout', in_wait, true) where in_wait is not null;
   if in_create then
     insert into sluice.keys as k (queue_id, queue, key)
     select this_queue, in_queue, i.key from unnest(in_keys) as i(key)
@@ -1694,7 +1695,7 @@ export const statementTexts = {
   history: 'select p.now, h.at, h.started, h.done, h.failed, h.added, h.merged, h.expired, h.ready, h.delayed, h.held, h.parked, h.oldest_ms, h.capped, h.paused, h.codes from (select sluice.present_4c1f74c0($4::float8, $5::float8) as now) p left join sluice.history h on h.queue_id = sluice.queue_number_6461402f($1::text) and h.step_ms = $2::int and h.at > floor(p.now / $2::int) * $2::int - $2::float8 * $3::int order by h.at',
   list: 'select l.now, l.next, l.word, sluice.ahead_ms_a3187b88() as ahead, (l.state).due_at, (l.state).why, (l.state).later_at, (l.state).later_why, (l.state).ready_at, (l.state).seq, (l.state).priority, (l.state).asked_at, (l.state).failures, (l.state).crashes, (l.state).failed_at, (l.state).parked, (l.state).token, (l.state).lease_until, (l.state).claimed_due_at, (l.state).claimed_why, (l.state).claimed_later_at, (l.state).claimed_ready_at, (l.state).claimed_seq, (l.state).claimed_priority, (l.state).claimed_asked_at, (l.state).key, (l.state).item, (l.state).holder, (l.state).last_error, (l.state).trace, (l.state).claimed_trace from sluice.list_82644545( $1::text, $2::text[], $3::int, $4::text, $5::text, $6::int, $7::int, $8::float8, $9::float8) l',
   lockBuckets: 'select name, tokens, at, now from sluice.lock_buckets_555c29d9($1::text[], $2::float8, $3::float8)',
-  lockKeys: 'select l.now, l.base, (l.state).due_at, (l.state).why, (l.state).later_at, (l.state).later_why, (l.state).ready_at, (l.state).seq, (l.state).priority, (l.state).asked_at, (l.state).failures, (l.state).crashes, (l.state).failed_at, (l.state).parked, (l.state).token, (l.state).lease_until, (l.state).claimed_due_at, (l.state).claimed_why, (l.state).claimed_later_at, (l.state).claimed_ready_at, (l.state).claimed_seq, (l.state).claimed_priority, (l.state).claimed_asked_at, (l.state).key, (l.state).item, (l.state).holder, (l.state).last_error, (l.state).trace, (l.state).claimed_trace from sluice.lock_keys_000141d1($1::text, $2::text[], $3::boolean, $4::float8, $5::float8) l',
+  lockKeys: "select l.now, l.base, (l.state).due_at, (l.state).why, (l.state).later_at, (l.state).later_why, (l.state).ready_at, (l.state).seq, (l.state).priority, (l.state).asked_at, (l.state).failures, (l.state).crashes, (l.state).failed_at, (l.state).parked, (l.state).token, (l.state).lease_until, (l.state).claimed_due_at, (l.state).claimed_why, (l.state).claimed_later_at, (l.state).claimed_ready_at, (l.state).claimed_seq, (l.state).claimed_priority, (l.state).claimed_asked_at, (l.state).key, (l.state).item, (l.state).holder, (l.state).last_error, (l.state).trace, (l.state).claimed_trace from sluice.lock_keys_02ba993b($1::text, $2::text[], $3::boolean, $4::float8, $5::float8, case when $6::text is not null then coalesce(nullif(current_setting('lock_timeout'), '0'), $6::text) end) l",
   notify: 'select true as sent from pg_catalog.pg_notify($1::text, $2::text)',
   operatePause: 'select sluice.operate_pause_443e8492($1::text, $2::boolean) as changed',
   operatePurge: 'select changed, next from sluice.operate_purge_1f55b963($1::text, $2::text, $3::int, $4::boolean)',

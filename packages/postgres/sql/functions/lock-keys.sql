@@ -1,8 +1,9 @@
 -- Locks keys, which are sorted, and returns them; with in_create, also keys without a row, as empty
 -- rows. The caller keeps a short transaction open until it calls write_keys. The store's time is read
 -- after the last lock, so that it is later than every time in the rows. The first row has a null key.
+-- in_wait is how long to wait for each locked row instead of 50 ms, if it is not null.
 create or replace function sluice.lock_keys(
-  in_queue text, in_keys text[], in_create boolean, in_now float8, in_least float8
+  in_queue text, in_keys text[], in_create boolean, in_now float8, in_least float8, in_wait text
 ) returns table (now float8, base float8, state sluice.keys) language plpgsql
 -- @include settings
 set lock_timeout = '50ms'
@@ -11,6 +12,7 @@ as $body$
 declare
   this_queue bigint := sluice.queue_number(in_queue);
 begin
+  perform set_config('lock_timeout', in_wait, true) where in_wait is not null;
   if in_create then
     insert into sluice.keys as k (queue_id, queue, key)
     select this_queue, in_queue, i.key from unnest(in_keys) as i(key)

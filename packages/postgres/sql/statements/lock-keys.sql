@@ -1,5 +1,7 @@
 -- functions/lock-keys.sql. $1 queue, $2 keys, $3 whether to create, $4 now or null, $5 the least that
--- the present is.
+-- the present is, $6 how many ms to wait for a locked row where the session has no lock_timeout;
+-- null to wait 50 ms in any case.
 select l.now, l.base,
   -- @include key-columns
-from sluice.lock_keys($1::text, $2::text[], $3::boolean, $4::float8, $5::float8) l
+from sluice.lock_keys($1::text, $2::text[], $3::boolean, $4::float8, $5::float8,
+  case when $6::text is not null then coalesce(nullif(current_setting('lock_timeout'), '0'), $6::text) end) l

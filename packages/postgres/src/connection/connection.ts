@@ -5,6 +5,11 @@ import type { Statement } from './statements.ts'
 export interface Connection {
   /** The process of the server that was announced when the connection was opened, if that is known. */
   readonly backendId?: number | undefined
+  /**
+   * In the caller's transaction: how long to wait for the row of a key where the session has no `lock_timeout`.
+   * Nothing else waits for such a call, and it must not fail because another transaction has the key for 50 ms.
+   */
+  lockWaitMs?: number | undefined
   /** Sends one statement. Rejects with the error of the client, or with a `DeadlineError`. */
   query(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]>
   /** Sends a text without parameters, of one or more statements. */

@@ -55,7 +55,8 @@ export async function lockAndChange<T>(
   { queue, keys, creates, time, change }: KeyChange<T>,
 ): Promise<T> {
   const moment = time.moment()
-  const values = [queue, arrayLiteral(inLockOrder(keys)), creates, moment.now, moment.least]
+  const locked = arrayLiteral(inLockOrder(keys))
+  const values = [queue, locked, creates, moment.now, moment.least, connection.lockWaitMs]
   const rows = await connection.query(statements.lockKeys, values)
   const entries = new Map<string, LockedKey>()
   let storeNow = 0

@@ -57,7 +57,10 @@ export function transact(transaction: unknown, use: TransactionUse): DriverTrans
     return inTurn(client, async () => {
       checkUsable(client)
       const store = await use.store()
-      const connection = connectionOf(client, use.poolUse())
+      const poolUse = use.poolUse()
+      const connection = connectionOf(client, poolUse)
+      // Ends before the client counts as silent, after which only a rollback helps.
+      connection.lockWaitMs = poolUse.timeoutMs / 2
       return await withSavepoint(client, connection, async () => {
         const replies = await verb(store, connection, bucketConnection(use, connection))
         // Postgres sends the notice with the commit.
@@ -145,7 +148,7 @@ function checkUsable(client: object): void {
   if (silent.has(client)) {
     throw new SluiceError(
       'ERR_STORE',
-      'this client did not answer an earlier verb in time; roll back, and open a new connection',
+      'the client of the transaction did not answer before; roll back, and destroy the client',
     )
   }
   // A client of pg keeps statements until it is connected, and would answer none of them.
@@ -186,7 +189,7 @@ async function savepoint(connection: Connection): Promise<void> {
     if (sqlStateOf(error) === '25P01') {
       throw new SluiceTypeError(
         'transaction',
-        'must be a client or a transaction object on which a transaction is open',
+        'must be a client or an object on which a transaction is open',
         { cause: error },
       )
     }

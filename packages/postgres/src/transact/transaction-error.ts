@@ -17,6 +17,7 @@ export function transactionError(error: unknown): SluiceError {
 function whyNoFurtherCall(state: string | undefined): string | undefined {
   if (state === '25P02') return 'a statement of this transaction has failed before'
   if (state === '25006') return 'this transaction may not write'
+  if (state === '40P01') return 'a deadlock'
   if (state === '40001') return 'a key was changed after the snapshot of this transaction was taken'
   // Without an SQLSTATE, the client or its library rejected the statement, or lost the connection.
   if (state === undefined || /^(08|25P03|25P04|57P)/.test(state)) {

@@ -104,7 +104,7 @@ const showsOnlyWhatItLocks: Probe = async (driver, schema) => {
   await whileLocked(schema, 'b', async () => {
     // There is no a to lock; it comes while this waits for b.
     looking = client.query(
-      `select (l.state).key from ${schema}.${installed('lock_keys')}('q', array['a', 'b'], false, null, null) l
+      `select (l.state).key from ${schema}.${installed('lock_keys')}('q', array['a', 'b'], false, null, null, null) l
       where (l.state).key is not null`,
     )
     await untilLockIsAwaited()

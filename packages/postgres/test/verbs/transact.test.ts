@@ -83,13 +83,60 @@ test('without notices, a transaction carries none: with one, it could not be pre
   }
 })
 
-test('a key that is locked is busy, and the transaction goes on', async () => {
+/** Another transaction that has the key `one` locked. */
+async function lockedElsewhere(): Promise<pg.Client> {
   await driver.add('q', [one], options)
   const other = new pg.Client({ connectionString: server.url })
   await other.connect()
   await other.query('begin')
   await other.query(`select from transact_${made}.keys for update`)
+  return other
+}
+
+test('a key that is locked is waited for, as by any update of a row', async () => {
+  const other = await lockedElsewhere()
   await client.query('begin')
+  const moved = { ...one, priority: 5 }
+  const adding = Promise.resolve(driver.transact!(client).add('q', [moved], options))
+  // Handled below; a rejection in the meantime must not end the process.
+  adding.catch(() => {})
+  const waits = `select from pg_stat_activity where pid = $1 and wait_event_type = 'Lock'`
+  const { processID } = client as unknown as { processID: number }
+  await expect.poll(async () => (await other.query(waits, [processID])).rowCount).toBe(1)
+  // real time: longer than the 50 ms for which the driver's own statements wait for a row.
+  await other.query('select pg_sleep(0.2)')
+  await other.query('commit')
+  expect(await adding).toMatchObject([{ outcome: 'moved' }])
+  // What the caller set for its own statements is as it was.
+  expect((await client.query('show lock_timeout')).rows).toEqual([{ lock_timeout: '0' }])
+  await client.query('commit')
+  await other.end()
+})
+
+test('transactions that wait for keys of each other are told to roll back', async () => {
+  const other = new pg.Client({ connectionString: server.url })
+  await other.connect()
+  for (const each of [client, other]) await each.query("begin; set local deadlock_timeout = '10ms'")
+  const add = async (to: pg.Client, key: string): Promise<string> => {
+    try {
+      const replies = await driver.transact!(to).add('q', [{ ...one, key }], options)
+      return replies.map(({ outcome }) => outcome).join()
+    } catch (error) {
+      await to.query('rollback')
+      return `${String((error as { retryable?: unknown }).retryable)}: ${String(error)}`
+    }
+  }
+  await add(client, 'a')
+  await add(other, 'b')
+  const ends = await Promise.all([add(client, 'b'), add(other, 'a')])
+  expect(ends.sort()).toEqual(['added', expect.stringMatching(/^false: .*a deadlock; roll back/)])
+  await client.query('rollback')
+  await other.end()
+})
+
+test('a key that is locked beyond the lock_timeout is busy, and the transaction goes on', async () => {
+  const other = await lockedElsewhere()
+  await client.query("begin; set local lock_timeout = '20ms'; set local statement_timeout = '2s'")
   await expect(driver.transact!(client).add('q', [one], options)).rejects.toMatchObject({
     code: 'ERR_STORE_BUSY',
     retryable: true,

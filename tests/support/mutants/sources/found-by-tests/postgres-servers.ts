@@ -31,6 +31,34 @@ export const foundByTestsOfPostgresServers: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'on Postgres, a call in a transaction waits for a locked key for 50 ms only',
+    edits: [
+      {
+        file: 'packages/postgres/src/transact/transact.ts',
+        find: 'connection.lockWaitMs = poolUse.timeoutMs / 2',
+        replace: 'connection.lockWaitMs = 50',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/verbs/transact.test.ts',
+      title: 'a key that is locked is waited for, as by any update of a row',
+    },
+  },
+  {
+    name: 'on Postgres, a transaction that has met a deadlock is to be continued',
+    edits: [
+      {
+        file: 'packages/postgres/src/transact/transaction-error.ts',
+        find: "if (state === '40P01')",
+        replace: "if (state === 'none')",
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/verbs/transact.test.ts',
+      title: 'transactions that wait for keys of each other are told to roll back',
+    },
+  },
+  {
     name: 'on Postgres, a transaction waits for a client that was never connected',
     edits: [
       {
