@@ -12,6 +12,9 @@ const settleMs = 1_000
 /** The least time that the store has to close. */
 const leaveMs = 500
 
+/** How long an answer is awaited at least, even where the time for it has passed. */
+const lastMs = 100
+
 /** How much longer than its grace a close takes at most. */
 export const closeMs = 2_000
 
@@ -168,7 +171,6 @@ export class Lifecycle {
       .catch((error: unknown) => {
         // Transient errors have been retried; this one is permanent.
         for (const drainer of this.#drainers) drainer.reject(error)
-        this.#drainers.clear()
       })
       .finally(() => {
         this.#isChecking = false
@@ -305,7 +307,7 @@ export class Lifecycle {
       this.onGivenBack()
     }
     const timer = calls.handle.clock.startTimer(ms, end)
-    const atLast = systemClock.startTimer(Math.max(0, endAt - systemClock.monotonicMs()), end)
+    const atLast = systemClock.startTimer(endAt - systemClock.monotonicMs(), end)
     timer.ref()
     atLast.ref()
     void sooner?.then(end)
@@ -318,8 +320,14 @@ export class Lifecycle {
 /** Waits for something, but not longer than until `endAt` in real time; whether it has ended. */
 function endsBy(ending: Promise<void>, endAt: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    const ms = Math.max(0, endAt - systemClock.monotonicMs())
-    const timer = systemClock.startTimer(ms, () => resolve(false))
+    let isLast = false
+    // In a process that was held up, timers fire before answers that have come are read: the last part
+    // is a timer of its own.
+    const timer = systemClock.startTimer(endAt - systemClock.monotonicMs() - lastMs, () => {
+      if (isLast) resolve(false)
+      else timer.reset(lastMs)
+      isLast = true
+    })
     timer.ref()
     ending.then(() => resolve(true), reject).finally(() => timer.stop())
   })

@@ -1,5 +1,5 @@
-import { type ErrorCode, SluiceError } from '@sluice/core'
-import { describe, expect, test } from 'vitest'
+import { type ErrorCode, SluiceError, systemClock } from '@sluice/core'
+import { describe, expect, test, vi } from 'vitest'
 import { fakeRealTime } from '../support/real-time.ts'
 import { refusal } from '../support/refusal.ts'
 import { batchedSetups, Scene, seen, take } from '../support/setups.ts'
@@ -252,6 +252,24 @@ describe.each(slowSetups)('outages over $way', (setup) => {
       scene.forget(queue)
       scene.takeErrors()
     }
+  })
+
+  test('L4: a process that was held up while it closed reads the answer of the store', async ({
+    onTestFinished,
+  }) => {
+    const time = fakeRealTime(onTestFinished)
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    await queue.len()
+    scene.late.hold('close')
+    const closing = seen(queue.close())
+    const heldUpUntil = systemClock.monotonicMs() + 60_000
+    const reading = vi.spyOn(systemClock, 'monotonicMs').mockReturnValue(heldUpUntil)
+    onTestFinished(() => reading.mockRestore())
+    await time.pass(50)
+    scene.late.letGo('close')
+    await time.pass(50)
+    expect(closing).toMatchObject({ state: 'resolved' })
   })
 
   test('L4: close ends while the store does not answer, and nothing is left running', async ({

@@ -280,6 +280,20 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'a close gives up before it reads the answer of a store after it was held up',
+    edits: [
+      {
+        file: 'packages/queue/src/core/lifecycle.ts',
+        find: 'if (isLast) resolve(false)',
+        replace: 'if (!isLast) resolve(false)',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/driver/outages.test.ts',
+      title: 'a process that was held up while it closed reads the answer of the store',
+    },
+  },
+  {
     name: 'idle processes on one SQLite file wake each other',
     edits: [
       {
