@@ -1,13 +1,5 @@
 import assert from 'node:assert/strict'
-import {
-  type AskReply,
-  type Claim,
-  emptyKeyState,
-  type Failure,
-  never,
-  SluiceError,
-  type WorkerInfo,
-} from '@sluice/core'
+import { type Claim, emptyKeyState, never, type WorkerInfo } from '@sluice/core'
 import { transferRow } from '@sluice/core/driver'
 import type { Case } from '../../case.ts'
 import {
@@ -19,43 +11,14 @@ import {
   manyKeys,
 } from '../../scene/many-keys.ts'
 import type { Scene } from '../../scene/scene.ts'
-import { succeeded } from '../../scene/scene-parts.ts'
 import { allWake, noneWakes } from '../../scene/wakes.ts'
+import { addStubbornly } from './add-stubbornly.ts'
 
 /** Several drivers on the store of `s`, and `s` itself. */
 async function openDrivers(s: Scene, count: number): Promise<readonly Scene[]> {
   const scenes = [s]
   for (let i = 1; i < count; i += 1) scenes.push(await s.peer(`driver ${i}`))
   return scenes
-}
-
-/** Adds keys again while another driver has locked them, all or some, as a queue does. */
-async function addStubbornly(scene: Scene, keys: readonly string[]): Promise<void> {
-  let left = keys
-  for (let attempt = 1; left.length > 0; attempt += 1) {
-    const isLast = attempt === 20
-    try {
-      const asks = left.map((key) => scene.ask(key))
-      const replies = await scene.driver.add(scene.queue, asks, scene.options())
-      assert.equal(replies.length, left.length, 'one answer for each ask')
-      left = left.filter((_, at) => {
-        const reply = replies[at] as AskReply | Failure
-        if (!isLast && isFailure(reply) && isBusy(reply.error)) return true
-        succeeded(reply)
-        return false
-      })
-    } catch (error) {
-      if (isLast || !isBusy(error)) throw error
-    }
-  }
-}
-
-function isFailure(reply: AskReply | Failure): reply is Failure {
-  return reply.outcome === 'failed'
-}
-
-function isBusy(error: unknown): boolean {
-  return SluiceError.is(error, 'ERR_STORE_BUSY')
 }
 
 /** Lets all drivers claim concurrently until no key is left. */
@@ -304,8 +267,8 @@ export const concurrentCases: readonly Case[] = [
       await Promise.all(
         scenes.map(async (scene, i) => {
           for (let n = 0; n < 20; n += 1) {
-            const { plannedMs = -1 } = await scene.add(`driver ${i}/${n}`, { plan, jitter: 0 })
-            planned.push(plannedMs)
+            const added = await addStubbornly(scene, [`driver ${i}/${n}`], { plan, jitter: 0 })
+            for (const { plannedMs = -1 } of added) planned.push(plannedMs)
           }
         }),
       )
