@@ -10,6 +10,12 @@ import { lostOf, prepareWitness, type WorkloadReport } from '../support/workload
 const adds = 50_000
 const processes = 4
 
+/**
+ * Codes of calls that fail on a healthy server, which are repeated. A server process that a busy machine
+ * holds up is taken for one whose connection is lost.
+ */
+const mayFail = new Set(['ERR_STORE_BUSY', 'ERR_UNKNOWN_OUTCOME'])
+
 const server = sharedServer()
 
 function runProcess(name: string): Promise<WorkloadReport> {
@@ -37,5 +43,5 @@ test(`${processes} processes share ${adds} adds`, async () => {
   // Otherwise this test would show less than it says.
   expect(reports.reduce((sum, { expired }) => sum + expired, 0)).toBeGreaterThan(0)
   const errors = reports.flatMap((report) => Object.keys(report.errors))
-  expect(errors.filter((code) => code !== 'ERR_STORE_BUSY')).toEqual([])
+  expect(errors.filter((code) => !mayFail.has(code))).toEqual([])
 }, 300_000)
