@@ -80,6 +80,7 @@ describe.skipIf(!canStep)('the server is stepped', () => {
       const driver = await opened()
       const other = await opened()
       await driver.add('q', [ask('ready'), ask('soon', 200), ask('later', 30_000)], options)
+      const askedAt = performance.now()
       const before = await presentOf(driver)
       const startedAt = performance.now()
       server.setOffset(-stepMs)
@@ -87,6 +88,7 @@ describe.skipIf(!canStep)('the server is stepped', () => {
       const keys = new Set<string>()
       let newest = before
       while (keys.size < 2) {
+        const sentMs = performance.now() - startedAt
         for (const one of [other, driver]) {
           const { claims, now } = await claimOf(one)
           if (one === driver) expect(now).toBeGreaterThanOrEqual(newest)
@@ -98,7 +100,8 @@ describe.skipIf(!canStep)('the server is stepped', () => {
             expect(leaseUntil).toBeGreaterThan(before + leaseMs - slackMs)
           }
         }
-        expect(performance.now() - startedAt).toBeLessThan(200 + slackMs)
+        // However late claims are answered: those that were sent after its delay find the key.
+        if (keys.size < 2) expect(sentMs).toBeLessThan(200 + slackMs)
       }
       expect([...keys].sort()).toEqual(['ready', 'soon'])
       // A process that starts afterwards agrees; its delays are not shorter either.
@@ -106,7 +109,7 @@ describe.skipIf(!canStep)('the server is stepped', () => {
       const passedMs = performance.now() - startedAt
       const present = await presentOf(late)
       expect(present).toBeGreaterThan(before + passedMs - slackMs)
-      expect(present).toBeLessThan(before + passedMs + slackMs + 1_000)
+      expect(present).toBeLessThan(before + (performance.now() - askedAt) + slackMs)
       await late.add('q', [ask('new'), ask('newer', 30_000)], options)
       expect((await claimOf(driver)).claims.map(({ key }) => key)).toEqual(['new'])
       for (const one of [driver, other, late]) {
@@ -150,8 +153,9 @@ describe.skipIf(!canStep)('the server is stepped', () => {
       const startedAt = performance.now()
       let keys: string[] = []
       while (keys.length === 0) {
+        const sentMs = performance.now() - startedAt
         keys = (await claimOf(driver)).claims.map(({ key }) => key)
-        expect(performance.now() - startedAt).toBeLessThan(100 + slackMs)
+        if (keys.length === 0) expect(sentMs).toBeLessThan(100 + slackMs)
       }
       expect(keys).toEqual(['b'])
       await aheadOf(driver).toBeGreaterThan(stepMs - slackMs)
