@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { SluiceError } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
@@ -36,15 +36,12 @@ async function beginOn(url: string) {
 
 /** Runs a program in a process of its own, which sees the packages of this workspace. */
 async function run(code: string): Promise<string> {
-  const file = new URL(`../../.within-${process.pid}.ts`, import.meta.url).pathname
-  writeFileSync(file, code)
-  try {
-    const flags = ['--conditions=sluice-source', '--disable-warning=ExperimentalWarning']
-    const { stdout } = await promisify(execFile)(process.execPath, [...flags, file])
-    return stdout
-  } finally {
-    rmSync(file)
-  }
+  // Packages are resolved from the working directory, so that the program needs no file.
+  const cwd = new URL('../..', import.meta.url)
+  const flags = ['--conditions=sluice-source', '--disable-warning=ExperimentalWarning']
+  const program = ['--input-type=module-typescript', '--eval', code]
+  const { stdout } = await promisify(execFile)(process.execPath, [...flags, ...program], { cwd })
+  return stdout
 }
 
 describe('the first call of a queue', () => {
