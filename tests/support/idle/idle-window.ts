@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { needs } from '@sluice/needs'
+import { monotonicNow } from '@sluice/needs/hold-ups'
 import { type PostgresServer, startPostgres } from '@sluice/test-postgres'
 import pg from 'pg'
 import { IdleProcess, type IdleReport } from './idle-process.ts'
@@ -19,6 +20,7 @@ interface IdleGroup {
 
 /** What was seen in one window. */
 export interface IdleWindow {
+  /** How long it was: as long as was asked for, or longer on a busy machine. */
   readonly ms: number
   readonly groups: readonly IdleGroup[]
   /** Transactions of all groups on Postgres that wrote something. */
@@ -93,6 +95,7 @@ export async function idleWindow(
     await Promise.all(groups.map(({ processes }) => processes[0]?.ask('a key')))
     // The key runs meanwhile, and is finished.
     await passes(quietMs)
+    const beganAt = monotonicNow()
     const before = await Promise.all(everyone.map((each) => each.ask('report')))
     const statementsBefore = groups.map(({ name }) => log.of(name))
     const writesBefore = await writesOf(watching)
@@ -100,7 +103,7 @@ export async function idleWindow(
     const reports = await Promise.all(everyone.map((each) => each.ask('report')))
     const postgresWrites = (await writesOf(watching)) - writesBefore
     return {
-      ms,
+      ms: monotonicNow() - beganAt,
       postgresWrites,
       groups: groups.map(({ store, name, processes }, index) => ({
         store,

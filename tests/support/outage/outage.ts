@@ -1,9 +1,11 @@
+import { type HoldUp, heldUpMs, monotonicNow, watchHoldUps } from '@sluice/needs/hold-ups'
 import type { Trouble } from './troubles.ts'
 import { WorkingProcess } from './working-process.ts'
 
 /** What one process did while its store was in trouble, and how soon it was back. */
 export interface OutageReport {
   readonly name: string
+  /** How long the trouble lasted: as long as was asked for, or longer on a busy machine. */
   readonly seconds: number
   /** Calls of the store that the library made automatically. */
   readonly attempts: number
@@ -13,9 +15,12 @@ export interface OutageReport {
   readonly cpuMs: number
   /** Errors that were reported, by code. */
   readonly codes: Readonly<Record<string, number>>
-  /** From the end of the trouble to the first run that began; `undefined`: none within the wait. */
+  /**
+   * From the end of the trouble to the first run that began, without the time for which the machine held a
+   * process up; `undefined`: none within the wait.
+   */
   readonly firstRunMs: number | undefined
-  /** From the end of the trouble to the acknowledgement of an add that was sent at the end. */
+  /** The same, to the acknowledgement of an add that was sent at the end. */
   readonly firstAddMs: number | undefined
   readonly lostLeases: number
   /** Why the worker ended, if it did. */
@@ -38,6 +43,8 @@ const due = 20
 /** Brings the store of a working process into trouble for a while, and counts. */
 export async function outage(trouble: Trouble, ms: number): Promise<OutageReport> {
   const working = new WorkingProcess(trouble.address)
+  const holdUps: HoldUp[] = []
+  const unwatch = watchHoldUps((heldUp) => holdUps.push(heldUp))
   try {
     working.tell('add held')
     const isUp = await working.hears(({ began }) => began === 'held', 30_000)
@@ -48,12 +55,13 @@ export async function outage(trouble: Trouble, ms: number): Promise<OutageReport
     // A call may fail and be reported while the trouble begins.
     const untroubled = await working.report()
     await trouble.begin()
+    const beganAt = monotonicNow()
     const before = await working.report()
     working.tell('soon')
     await passes(ms)
     const after = await working.report()
     const from = working.said.length
-    const endedAt = Date.now()
+    const endedAt = monotonicNow()
     await trouble.end()
     working.tell('add first')
     const isBegun = ({ began, at = 0 }: { began?: string; at?: number }): boolean =>
@@ -62,6 +70,14 @@ export async function outage(trouble: Trouble, ms: number): Promise<OutageReport
       working.hears(isBegun, recoveryMsMax, from),
       working.hears(({ added }) => added === 'first', recoveryMsMax, from),
     ])
+    // The end itself takes leases away.
+    const saidBefore = [...working.said]
+    // It says until then when it was held up.
+    await working.end()
+    unwatch()
+    for (const { heldUp } of working.said) if (heldUp !== undefined) holdUps.push(heldUp)
+    const sinceEnd = (at: number | undefined): number | undefined =>
+      at === undefined ? undefined : Math.round(at - endedAt - heldUpMs(holdUps, endedAt, at))
     const sum = (calls: Readonly<Record<string, number>>): number =>
       Object.values(calls).reduce((total, count) => total + count, 0)
     const less = (counts: Readonly<Record<string, number>>, earlier: typeof counts) =>
@@ -73,19 +89,20 @@ export async function outage(trouble: Trouble, ms: number): Promise<OutageReport
     const calls = less(after.calls, before.calls)
     return {
       name: trouble.name,
-      seconds: ms / 1_000,
+      seconds: (endedAt - beganAt) / 1_000,
       // The first try of what the program itself asked for is not counted.
       attempts: Math.max(0, sum(calls) - (after.added - before.added)),
       connections: after.connections - before.connections,
       cpuMs: after.cpuMs,
       codes: less(after.codes, untroubled.codes),
       calls,
-      firstRunMs: run?.at === undefined ? undefined : run.at - endedAt,
-      firstAddMs: add?.at === undefined ? undefined : add.at - endedAt,
-      lostLeases: working.said.filter(({ lost }) => lost !== undefined).length,
-      stopped: working.said.find(({ stopped }) => stopped !== undefined)?.stopped,
+      firstRunMs: sinceEnd(run?.at),
+      firstAddMs: sinceEnd(add?.at),
+      lostLeases: saidBefore.filter(({ lost }) => lost !== undefined).length,
+      stopped: saidBefore.find(({ stopped }) => stopped !== undefined)?.stopped,
     }
   } finally {
+    unwatch()
     await working.end()
     await trouble.dispose()
   }
@@ -104,7 +121,7 @@ export function outageFaults(report: OutageReport, backMsMax: number): string[] 
     if (!isMet) faults.push(`${name}: ${what}`)
   }
   const isHalfOpen = name.endsWith('half-open')
-  check(isHalfOpen || attempts <= most, `${attempts} automatic attempts in ${seconds} s`)
+  check(isHalfOpen || attempts <= most, `${attempts} automatic attempts in ${seconds.toFixed(1)} s`)
   // While new connections work, as many are opened as the pool needs.
   check(connections <= most + (isHalfOpen ? 10 : 0), `${connections} new connections`)
   check((firstRunMs ?? Infinity) <= backMsMax, `the first run began after ${firstRunMs} ms`)

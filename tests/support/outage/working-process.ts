@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
+import type { HoldUp } from '@sluice/needs/hold-ups'
 
 /** One line that the process says; which members it has says what it is about. */
 export interface Said {
@@ -13,6 +14,7 @@ export interface Said {
   readonly delayed?: number
   readonly code?: string
   readonly report?: ProcessReport
+  readonly heldUp?: HoldUp
 }
 
 /** Counts since the process began, but for the processor time, which is since the last report. */
@@ -81,8 +83,9 @@ export class WorkingProcess {
   }
 
   async end(): Promise<void> {
-    if (this.child.exitCode !== null) return
-    const ended = new Promise((resolve) => this.child.once('exit', resolve))
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return
+    // Not its exit: that can be noticed before what it said last.
+    const ended = new Promise((resolve) => this.child.once('close', resolve))
     this.child.stdin?.end('end\n')
     // real time: a process whose store is away may take its time.
     const timer = setTimeout(() => this.child.kill('SIGKILL'), 5_000)

@@ -1,10 +1,12 @@
 /**
  * A process that works on a store: its worker waits, holds a key, has keys before it that fall due,
  * and adds a key a second with addSoon. Says on stdout, in lines of JSON, which runs begin and which
- * leases it loses; answers the lines `add <key>`, `due <n> <ms>` and `report` on stdin.
+ * leases it loses, by the monotonic clock of the machine; answers the lines `add <key>`, `due <n> <ms>`
+ * and `report` on stdin.
  */
 import { Socket } from 'node:net'
 import { createInterface } from 'node:readline'
+import { monotonicNow, watchHoldUps } from '@sluice/needs/hold-ups'
 import { createDelayingQueue, createWorker } from 'sluice'
 import { countedDriver } from '../idle/counted-driver.ts'
 import { driverAt } from '../stores/driver-at.ts'
@@ -42,6 +44,8 @@ function say(line: object): void {
   process.stdout.write(`${JSON.stringify(line)}\n`)
 }
 
+watchHoldUps((heldUp) => say({ heldUp }))
+
 let end = (): void => {}
 const ended = new Promise<void>((resolve) => {
   end = resolve
@@ -51,16 +55,16 @@ const worker = createWorker({
   queue,
   concurrency: 4,
   async handler(key, { signal }) {
-    say({ began: key, at: Date.now() })
+    say({ began: key, at: monotonicNow() })
     if (!key.startsWith('held')) return
     signal.addEventListener('abort', () =>
-      say({ lost: key, at: Date.now(), why: signal.reason?.code }),
+      say({ lost: key, at: monotonicNow(), why: signal.reason?.code }),
     )
     await ended
   },
   onError() {},
 })
-worker.stopped.catch((error: unknown) => say({ stopped: String(error), at: Date.now() }))
+worker.stopped.catch((error: unknown) => say({ stopped: String(error), at: monotonicNow() }))
 
 let cpu = process.cpuUsage()
 // real time: see where it is started.
@@ -71,10 +75,10 @@ for await (const line of createInterface({ input: process.stdin })) {
   if (verb === 'end') break
   if (verb === 'add') {
     const [key = ''] = words
-    const sentAt = Date.now()
+    const sentAt = monotonicNow()
     queue.add(key).then(
-      () => say({ added: key, sentAt, at: Date.now() }),
-      (error) => say({ refused: key, code: error.code, sentAt, at: Date.now() }),
+      () => say({ added: key, sentAt, at: monotonicNow() }),
+      (error) => say({ refused: key, code: error.code, sentAt, at: monotonicNow() }),
     )
   } else if (verb === 'due') {
     const [count = 0, ms = 0] = words.map(Number)
