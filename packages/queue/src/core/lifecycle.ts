@@ -1,7 +1,6 @@
 import { type EpochMs, graceMsDefault, SluiceError, systemClock } from '@sluice/core'
 import { inTime } from '../environment/timing.ts'
 import type { QueueCore } from './queue-core.ts'
-import { keysLeft } from './queue-errors.ts'
 
 /**
  * How long holders have after their signals were aborted, before their keys are left to their
@@ -262,14 +261,12 @@ export class Lifecycle {
    */
   #reportHeld(): void {
     const { helds, calls } = this.#core
-    const { name, options } = calls
-    const keys = helds
-      .active()
-      .filter(({ phase }) => phase === 'held')
-      .map(({ key }) => key)
-    if (keys.length === 0) return
-    const ended = `queue ${JSON.stringify(name)} was closed`
-    calls.report(keysLeft(ended, keys, options.leaseMs))
+    const left = helds.active().filter(({ phase }) => phase === 'held')
+    calls.reportLeft(
+      left.map(({ key }) => key),
+      'queue',
+      'closed',
+    )
   }
 
   /** The keys of handlers that run: unless a grace was given, only these have one. */

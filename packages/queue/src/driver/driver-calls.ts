@@ -16,7 +16,7 @@ import {
   sluiceChannel,
   type TracedVerb,
 } from '@sluice/core'
-import { queueClosed, unknownOutcome } from '../core/queue-errors.ts'
+import { keysLeft, queueClosed, unknownOutcome } from '../core/queue-errors.ts'
 import { randomName } from '../environment/environment.ts'
 import { answeredIn, inTime, notInTime } from '../environment/timing.ts'
 import type { CheckedOptions } from '../queue/options.ts'
@@ -206,6 +206,13 @@ export class DriverCalls implements HandleUser, GateUser {
   /** Reports an error that no call can return. */
   report(error: unknown): void {
     this.#reports.report(error)
+  }
+
+  /** Reports the keys that were not given back before something ended, if there are any. */
+  reportLeft(keys: readonly string[], what: string, ended: string): void {
+    if (keys.length === 0) return
+    const { name, options } = this
+    this.report(keysLeft(`${what} ${JSON.stringify(name)} was ${ended}`, keys, options.leaseMs))
   }
 
   /** Says something that is no error of a call. */

@@ -9,7 +9,6 @@ import {
   type Ticker,
 } from '@sluice/core'
 import type { QueueCore } from '../core/queue-core.ts'
-import { keysLeft } from '../core/queue-errors.ts'
 import { nextTurn } from '../environment/environment.ts'
 import { giveBack } from '../held/give-back.ts'
 import type { HeldKey } from '../held/held-key.ts'
@@ -265,15 +264,12 @@ class QueueWorker<T> implements Worker {
    * names them in one error.
    */
   #abandonAll(): void {
-    const { name, options } = this.#core.calls
     const keys = [...this.#runs].filter((run) => run.abandon() !== undefined).map(({ key }) => key)
     for (const run of [...this.#finishing]) {
       run.giveUp()
       keys.push(run.key)
     }
-    if (keys.length === 0) return
-    const ended = `the worker of queue ${JSON.stringify(name)} was stopped`
-    this.#core.calls.report(keysLeft(ended, keys, options.leaseMs))
+    this.#core.calls.reportLeft(keys, 'the worker of queue', 'stopped')
   }
 
   #dismiss(): void {
