@@ -85,10 +85,16 @@ export function fullDisk(): Trouble {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-full-'))
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', folder])
   const ballast = join(folder, 'ballast')
+  const address = join(folder, 'queue.db')
+  let reader: DatabaseSync | undefined
   return {
     name: 'SQLite, disk full',
-    address: join(folder, 'queue.db'),
+    address,
     async begin() {
+      // While somebody reads, the log is not used again from its start: it has no room left for writes.
+      reader = new DatabaseSync(address)
+      reader.exec('begin')
+      reader.prepare('select count(*) from sqlite_schema').get()
       const file = openSync(ballast, 'w')
       try {
         for (const size of [65_536, 512]) {
@@ -104,8 +110,11 @@ export function fullDisk(): Trouble {
     },
     async end() {
       rmSync(ballast)
+      reader?.close()
+      reader = undefined
     },
     async dispose() {
+      reader?.close()
       execFileSync('umount', ['--lazy', folder])
       rmSync(folder, { recursive: true, force: true })
     },
