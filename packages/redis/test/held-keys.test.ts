@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Ask, AskOptions } from '@sluice/core/driver'
+import type { Ask, AskOptions, Driver } from '@sluice/core/driver'
 import { needs } from '@sluice/needs'
 import { hasRedis, type RedisProcess, startRedis } from '@sluice/test-redis'
 import { afterAll, beforeAll, describe, onTestFinished, test } from 'vitest'
@@ -7,6 +7,9 @@ import { redisDriver } from '../src/index.ts'
 
 const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
 const ask = (key: string, priority = 0): Ask => ({ key, item: undefined, priority, delayMs: 0 })
+
+const claim = (driver: Driver, limit: number) =>
+  driver.claim('q', { limit, holder: 'h', claimId: 'c', leaseMs: 60_000, dueBy: Infinity })
 
 describe.skipIf(!needs('redis-server', hasRedis))('held keys', () => {
   let server: RedisProcess
@@ -32,13 +35,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('held keys', () => {
       held.map((key) => ask(key, 1)),
       options,
     )
-    await driver.claim('q', {
-      limit: 4,
-      holder: 'h',
-      claimId: 'c',
-      leaseMs: 60_000,
-      dueBy: Infinity,
-    })
+    await claim(driver, 4)
     await driver.add('q', [ask('a')], options)
     const keysOf = async (request: object): Promise<[string[], string | undefined]> => {
       const { rows, cursor } = await driver.list('q', { limit: 2, ...request })
@@ -49,5 +46,31 @@ describe.skipIf(!needs('redis-server', hasRedis))('held keys', () => {
     assert.deepEqual(await keysOf({ state: 'processing', cursor: '\uffee' }), rest)
     assert.deepEqual(await keysOf({ state: 'dirty' }), [['a'], undefined])
     assert.deepEqual(await keysOf({ state: 'dirty', prefix: 'Z' }), [[], undefined])
+  })
+
+  test('a page reads the dirty ones alone, and of the others no more than of any state', async () => {
+    const driver = redisDriver({ url: server.url, prefix: 'many' })
+    await driver.open({})
+    onTestFinished(() => driver.close())
+    const keys = Array.from({ length: 2_400 }, (_, nth) => `key ${nth + 10_000}`)
+    for (let from = 0; from < keys.length; from += 800) {
+      const some = keys.slice(from, from + 800).map((key) => ask(key))
+      await driver.add('q', some, options)
+      await claim(driver, 800)
+    }
+    const last = keys.at(-1)!
+    await driver.add('q', [ask(last)], options)
+    const dirty = await driver.list('q', { state: 'dirty', limit: 2 })
+    assert.deepEqual([dirty.rows.map(({ key }) => key), dirty.cursor], [[last], undefined])
+    for (let from = 0; from < keys.length; from += 800)
+      await driver.add(
+        'q',
+        keys.slice(from, from + 800).map((key) => ask(key)),
+        options,
+      )
+    const none = await driver.list('q', { state: 'processing', limit: 2 })
+    assert.deepEqual([none.rows, none.cursor], [[], keys[1_999]])
+    const rest = await driver.list('q', { state: 'processing', limit: 2, cursor: none.cursor })
+    assert.deepEqual([rest.rows, rest.cursor], [[], undefined])
   })
 })

@@ -96,17 +96,22 @@ async function* readNamed(
   }
 }
 
-/** The names of the held keys of a page, in the order of their bytes. */
+/** The names of the held or the dirty keys after a cursor, in the order of their bytes. */
 async function heldNames(
   store: Store,
   queue: string,
-  { prefix = '', cursor = '' }: ListRequest,
+  { state, prefix = '', cursor = '' }: ListRequest,
 ): Promise<readonly string[]> {
-  const reply = await store.run('list', queue, ['0', '-1', 'held'])
-  return (reply[verbStart + 1] as readonly Reply[])
-    .map(String)
-    .filter((key) => key.startsWith(prefix) && compareKeys(key, cursor) > 0)
-    .sort(compareKeys)
+  const set = state === 'dirty' ? 'dirty' : 'held'
+  const reply = await store.run('list', queue, ['0', '-1', set])
+  return (
+    (reply[verbStart + 1] as readonly Reply[])
+      .map(String)
+      .filter((key) => key.startsWith(prefix) && compareKeys(key, cursor) > 0)
+      // The first sort is the engine's own, and leaves little to the second one, which is slow.
+      .sort()
+      .sort(compareKeys)
+  )
 }
 
 /** Lists keys in the order of their bytes. */
@@ -130,7 +135,8 @@ export async function list(
     return { now, rows: found.sort((a, b) => compareKeys(a.key, b.key)) }
   }
   if (state === 'processing' || state === 'dirty') {
-    const names = await heldNames(store, queue, request)
+    const all = await heldNames(store, queue, request)
+    const names = all.slice(0, Math.max(looksMax, limit + 1))
     let now = 0
     for await (const read of readNamed(store, queue, names, bytesMax)) {
       now = read.now
@@ -139,7 +145,7 @@ export async function list(
         found.push(row)
       }
     }
-    return { now, rows: found }
+    return { now, rows: found, ...(names.length < all.length && { cursor: names.at(-1)! }) }
   }
   const source = state === 'parked' ? 'parked' : 'keys'
   let cursor = request.cursor ?? ''

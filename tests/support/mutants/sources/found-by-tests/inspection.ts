@@ -143,4 +143,32 @@ export const foundByTestsOfInspection: readonly FoundByTest[] = [
       title: 'are on the first page, however many other keys come before them',
     },
   },
+  {
+    name: 'on Redis, dirty keys are looked for among all held ones',
+    edits: [
+      {
+        file: 'packages/redis/src/verbs/list.ts',
+        find: "state === 'dirty' ? 'dirty' : 'held'",
+        replace: "'held'",
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/held-keys.test.ts',
+      title: 'a page reads the dirty ones alone, and of the others no more than of any state',
+    },
+  },
+  {
+    name: 'on Redis, a page of held keys looks at all of them',
+    edits: [
+      {
+        file: 'packages/redis/src/verbs/list.ts',
+        find: 'Math.max(looksMax, limit + 1)',
+        replace: 'all.length',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/held-keys.test.ts',
+      title: 'a page reads the dirty ones alone, and of the others no more than of any state',
+    },
+  },
 ]
