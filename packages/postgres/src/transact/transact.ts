@@ -59,8 +59,8 @@ export function transact(transaction: unknown, use: TransactionUse): DriverTrans
       const store = await use.store()
       const poolUse = use.poolUse()
       const connection = connectionOf(client, poolUse)
-      // Ends before the client counts as silent, after which only a rollback helps.
-      connection.lockWaitMs = poolUse.timeoutMs / 2
+      // Ends before the client counts as silent, and before the 5 s for which Prisma lets a transaction run.
+      connection.lockWaitMs = poolUse.timeoutMs / 4
       return await withSavepoint(client, connection, async () => {
         const replies = await verb(store, connection, bucketConnection(use, connection))
         // Postgres sends the notice with the commit.

@@ -35,7 +35,7 @@ export const foundByTestsOfPostgresServers: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/postgres/src/transact/transact.ts',
-        find: 'connection.lockWaitMs = poolUse.timeoutMs / 2',
+        find: 'connection.lockWaitMs = poolUse.timeoutMs / 4',
         replace: 'connection.lockWaitMs = 50',
       },
     ],
