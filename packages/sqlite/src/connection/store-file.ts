@@ -95,7 +95,7 @@ export interface FileRequirements {
  */
 export function ensureFile(path: string, wish: FileRequirements): void {
   const before = statusOf(path)
-  // Without its directory, too, whose file system is then unknown.
+  // First: the file system of a directory that is gone as well cannot be determined.
   if (!before && wish.mustExist) throw fileError(`${path} does not exist`)
   const network = wish.networkOf(dirname(path))
   if (network !== undefined && !wish.unsafeFilesystem) {

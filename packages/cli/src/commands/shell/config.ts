@@ -77,7 +77,10 @@ export const config: CommandSpec = {
         const after = changed(context, before)
         return [after[0], after]
       })
-      if (!print.isDocument) return await print.note(words).then(() => undefined)
+      if (!print.isDocument) {
+        await print.note(words)
+        return undefined
+      }
     }
     const contexts = readContexts(terminal)
     const rows = Object.entries(contexts.stores).map(([name, store]) => ({
