@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { type ErrorCode, SluiceError } from '@sluice/core'
 import { examineStore, type SqliteDatabase, sqliteDriver } from '@sluice/sqlite'
 import * as fc from 'fast-check'
@@ -137,6 +137,19 @@ describe('a page that SQLite calls damaged', () => {
     }
     await assert.rejects(count, isCode('ERR_STORE_DAMAGED', false))
     await assert.rejects(count, isCode('ERR_STORE_DAMAGED', false))
+    await driver.close()
+  })
+
+  test('is ERR_STORE_DAMAGED within a second after the file was emptied', async () => {
+    const file = scratchFile()
+    const { driver, real } = storeOn(file)
+    await driver.open({})
+    await driver.add('q', [ask('before')], askOptions)
+    truncateSync(file)
+    await real.step(1_000)
+    const add = async () => await driver.add('q', [ask('after')], askOptions)
+    await assert.rejects(add, isCode('ERR_STORE', true))
+    await assert.rejects(add, isCode('ERR_STORE_DAMAGED', false))
     await driver.close()
   })
 

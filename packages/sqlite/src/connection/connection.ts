@@ -114,7 +114,7 @@ export class Connection {
   }
 
   /**
-   * Closes the connection if its file was moved, removed or replaced, or that of its locks: SQLite would
+   * Closes the connection if its file was moved, emptied, removed or replaced, or that of its locks: SQLite would
    * continue to write to a file that no other process finds, or at the same time as another process. The
    * check takes a few microseconds, so it is not made for every transaction.
    */
@@ -130,7 +130,7 @@ export class Connection {
     this.#drop()
     throw new SluiceError(
       code,
-      `${this.file}, or its -shm, was moved, removed or replaced while it was in use${effect}`,
+      `${this.file}, or its -shm, was moved, emptied, removed or replaced while it was in use${effect}`,
       { retryable: code === 'ERR_STORE' },
     )
   }

@@ -23,8 +23,8 @@ export interface DatabaseSource {
   /** Abandons a connection on which a transaction of the driver could not be ended. */
   abandon(statements: Statements): void
   /**
-   * Whether the path now leads to another file than the one that was opened, or to none, or the file of
-   * its locks was removed.
+   * Whether the path now leads to another file than the one that was opened, to an emptied one or to none,
+   * or the file of its locks was removed.
    */
   isReplaced(): boolean
   /** Whether the connection is in a transaction of the caller. */
@@ -137,7 +137,8 @@ export class FileSource implements DatabaseSource {
 
 function inodeOf(path: string): string {
   const status = statusOf(path)
-  return `${status?.dev}:${status?.ino}:`
+  // A file that was emptied keeps its number, and is another one.
+  return `${status?.dev}:${status?.size && status.ino}:`
 }
 
 /**

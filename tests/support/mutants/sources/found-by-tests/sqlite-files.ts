@@ -31,6 +31,20 @@ export const foundByTestsOfSqliteFiles: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'a file of SQLite is used on after it was emptied',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection/database-source.ts',
+        find: 'status?.size && status.ino',
+        replace: 'status?.ino',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/damage.test.ts',
+      title: 'is ERR_STORE_DAMAGED within a second after the file was emptied',
+    },
+  },
+  {
     name: 'a file of SQLite that has lost its locks gets others while it is in use',
     edits: [
       {
