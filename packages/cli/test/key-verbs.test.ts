@@ -35,6 +35,21 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     })
   })
 
+  test('every verb exits with 4 for a missing key', async () => {
+    const store = await fresh()
+    await output(['add', 'orders', 'a'], { store })
+    for (const verb of ['park', 'unpark', 'run-now', 'forget', 'release', 'remove']) {
+      const ended = await cli([verb, 'orders', 'nobody'], { store })
+      expect({ verb, ...ended }).toEqual({
+        verb,
+        code: 4,
+        out: '',
+        err: 'nobody does not exist\n',
+      })
+    }
+    expect(await output(['forget', 'orders', 'a'], { store })).toBe('a unchanged\n')
+  })
+
   test('a key with the mark of JSON and no JSON after it is a usage error', async () => {
     const store = await fresh()
     await output(['migrate'], { store })

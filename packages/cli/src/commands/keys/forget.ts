@@ -12,7 +12,9 @@ export const forget: CommandSpec = keyCommand({
     { line: 'sluice forget orders --all --failures-min 5', does: 'every key that failed often' },
   ],
   async one(inspect, key) {
-    return (await inspect.forget(key)) === 'forgotten' ? 'changed' : 'unchanged'
+    if ((await inspect.forget(key)) === 'forgotten') return 'changed'
+    // The verb does not tell a key without failures from one that does not exist.
+    return (await inspect.get(key)) === undefined ? 'missing' : 'unchanged'
   },
   many: (selection, options) => selection.forget(options),
 })

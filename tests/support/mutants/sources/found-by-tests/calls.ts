@@ -3,6 +3,20 @@ import type { FoundByTest } from '../source-mutant.ts'
 /** Defects of the calls that a queue makes of its driver, and of the queue around it, and the tests that find them. */
 export const foundByTestsOfCalls: readonly FoundByTest[] = [
   {
+    name: 'sluice forget takes a missing key for one without failures',
+    edits: [
+      {
+        file: 'packages/cli/src/commands/keys/forget.ts',
+        find: "=== undefined ? 'missing' : 'unchanged'",
+        replace: "=== undefined ? 'unchanged' : 'unchanged'",
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/key-verbs.test.ts',
+      title: 'every verb exits with 4 for a missing key',
+    },
+  },
+  {
     name: 'any answer of the store ends the trouble with claims',
     edits: [
       {
