@@ -10,7 +10,7 @@ export const counts: CommandSpec = {
   name: 'counts',
   summary: 'Count the keys of a queue by state',
   details:
-    'Counting stops at 10000 keys of a state, which is shown as 10000+, unless --exact is given: that reads every key of the queue.',
+    'Counting stops at 10000 keys of a state, which is shown as 10000+, unless --exact is given: that reads every key of the queue; on SQLite in one statement for each state, which neither Ctrl-C nor --timeout interrupts.',
   group: 'Inspect',
   positionals: [queueArgument],
   options: [{ flags: '--exact', summary: 'count every key, however many there are' }],
