@@ -91,7 +91,7 @@ export function fullDisk(): Trouble {
     name: 'SQLite, disk full',
     address,
     async begin() {
-      // While somebody reads, the log is not used again from its start: it has no room left for writes.
+      // While a transaction reads, the log is not used again from its start: it has no room left for writes.
       reader = new DatabaseSync(address)
       reader.exec('begin')
       reader.prepare('select count(*) from sqlite_schema').get()
