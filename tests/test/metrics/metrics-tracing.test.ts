@@ -71,8 +71,10 @@ test.each(ways)(
     })
     await clock.step(1)
     await expect.poll(() => spans('process orders').length).toBe(1)
-    // The span ends before the store has heard how the run ended; time must not pass until then.
-    await expect.poll(async () => (await queue.inspect.get('a'))?.state).toBe('backoff')
+    // The span ends before the worker has heard from the store how the run ended, and when the key is due
+    // again; time must not pass until then.
+    await expect.poll(() => worker.running + worker.finishing).toBe(0)
+    expect((await queue.inspect.get('a'))?.state).toBe('backoff')
     fails = false
     await clock.step(1_000)
     await expect.poll(() => spans('process orders').length).toBe(2)
