@@ -119,19 +119,21 @@ export class Lifecycle {
     const begun = this.#begin()
     let onAbort = (): void => {}
     const drained = new Promise<void>((resolve, reject) => {
-      const drainer: Drainer = { resolve, reject }
-      const giveUp = (reason: unknown): void => {
-        this.#drainers.delete(drainer)
-        this.#core.alarm.set()
-        reject(reason)
+      const drainer: Drainer = {
+        resolve,
+        reject: (reason) => {
+          this.#drainers.delete(drainer)
+          this.#core.alarm.set()
+          reject(reason)
+        },
       }
-      onAbort = () => giveUp(signal?.reason)
+      onAbort = () => drainer.reject(signal?.reason)
       signal?.addEventListener('abort', onAbort, { once: true })
       this.#drainers.add(drainer)
       begun.then(() => {
         this.check()
         this.#core.alarm.set()
-      }, giveUp)
+      }, drainer.reject)
     })
     return drained.finally(() => signal?.removeEventListener('abort', onAbort))
   }
