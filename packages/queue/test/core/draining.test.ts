@@ -1,3 +1,4 @@
+import { SluiceError } from '@sluice/core'
 import { describe, expect, test } from 'vitest'
 import type { Queue } from '../../src/index.ts'
 import { refusal } from '../support/refusal.ts'
@@ -297,6 +298,33 @@ describe.each(batchedSetups)('shutDownWithDrain over $way, on a shared store', (
     expect(drained.state).toBe('waiting')
     await scene.clock.step(1_000)
     expect(drained.state).toBe('resolved')
+  })
+})
+
+describe.each([late, unleased])('a drain over $way that cannot be checked', (setup) => {
+  test('rejects once, and the store is not asked about it again', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    await queue.addMany(['a', 'b'])
+    const held = await take(queue)
+    const drained = seen(queue.shutDownWithDrain())
+    await scene.quiet()
+    await held.done()
+    const last = await take(queue)
+    const broken = new SluiceError('ERR_SCHEMA_NEWER', 'broken for good')
+    let asked = 0
+    scene.late.before = async ({ verb }) => {
+      if (verb !== 'tick') return
+      asked += 1
+      throw broken
+    }
+    await last.done()
+    await scene.quiet()
+    expect([drained.error, asked]).toEqual([broken, 1])
+    expect(await queue.get()).toBe(undefined)
+    await scene.quiet()
+    expect(asked).toBe(1)
+    scene.errors = []
   })
 })
 
