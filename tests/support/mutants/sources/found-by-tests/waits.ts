@@ -382,4 +382,18 @@ export const foundByTestsOfWaits: readonly FoundByTest[] = [
       title: 'a shutdown does not wait longer than timeoutMs, and takes effect',
     },
   },
+  {
+    name: 'a drain that could not be checked goes on asking the store',
+    edits: [
+      {
+        file: 'packages/queue/src/core/lifecycle.ts',
+        find: 'this.#drainers.delete(drainer)',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/core/draining.test.ts',
+      title: 'rejects once, and the store is not asked about it again',
+    },
+  },
 ]
