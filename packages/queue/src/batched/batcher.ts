@@ -10,7 +10,7 @@ import { unknownOutcome } from '../core/queue-errors.ts'
 import type { DriverCalls } from '../driver/driver-calls.ts'
 import { retryDelayMs } from '../driver/retryable.ts'
 import { nextTurn } from '../environment/environment.ts'
-import { pause } from '../environment/timing.ts'
+import { notInTime, pause } from '../environment/timing.ts'
 import { AnswerWaits } from './answer-waits.ts'
 import {
   closedUnsent,
@@ -103,7 +103,7 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
     answers: Answers<Reply>,
     isAwaited = true,
   ): void {
-    const deadline = this.#deadline()
+    const deadline = systemClock.monotonicMs() + this.calls.options.timeoutMs
     this.#waiting.push(new BatchJob(kind, key, request, answers, 0, deadline))
     const mayGather = this.#answersAtOnce && this.calls.handle.clock === systemClock
     if (isAwaited || !mayGather) this.#schedule()
@@ -131,21 +131,20 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
     keyOf: (request: Request) => string,
     answers: Answers<Reply>,
   ): void {
-    const deadline = this.#deadline()
+    const deadline = systemClock.monotonicMs() + this.calls.options.timeoutMs
     requests.forEach((request, index) => {
       this.#waiting.push(new BatchJob(kind, keyOf(request), request, answers, index, deadline))
     })
     this.#schedule()
   }
 
-  #deadline(): number {
-    return systemClock.monotonicMs() + this.calls.options.timeoutMs
-  }
-
   /** Rejects every job that has no answer yet, since the queue is closed. */
   giveUp(): void {
     for (const [job] of this.#late.expired(Infinity)) this.#drop(job, closedUnsent(job.key))
-    this.#unanswered.expire(Infinity, 'the queue was closed before the store answered')
+    const { isOpen } = this.calls.handle
+    this.#unanswered.expire(Infinity, ({ key }) =>
+      isOpen ? unknownOutcome('the queue was closed before the store answered') : closedUnsent(key),
+    )
     const waiting = this.#waiting
     this.#waiting = []
     for (const job of [...waiting, ...this.#halves.flat()]) rejectJob(job, closedUnsent(job.key))
@@ -231,10 +230,14 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
   ): Promise<void> | undefined {
     const kind = jobs[0]?.kind ?? ''
     let answer: Awaitable<readonly (Reply | Failure)[]>
+    const sendOpened = (): typeof answer => {
+      // Jobs whose time was up before the store was open: the others are repeated without them.
+      if (jobs.some(({ isAnswered }) => isAnswered)) throw notInTime('open the store')
+      return this.send(kind, jobs)
+    }
+    const send = (): typeof answer => this.calls.opened(sendOpened)
     try {
-      answer = isRepetition
-        ? this.calls.handle.gate.watch(() => this.send(kind, jobs))
-        : this.send(kind, jobs)
+      answer = isRepetition ? this.calls.handle.gate.watch(send) : send()
     } catch (error) {
       this.#failed(jobs, error)
       return undefined
@@ -277,14 +280,14 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
 
   #expire(): void {
     const now = systemClock.monotonicMs()
-    this.#unanswered.expire(now, 'the store did not answer in time')
-    const left: BatchJob<Request, Reply>[] = []
-    for (const job of this.#waiting) {
-      if (job.deadline > now) left.push(job)
-      else rejectJob(job, timedOut())
+    const { isOpen } = this.calls.handle
+    const late = (): SluiceError =>
+      isOpen ? unknownOutcome('the store did not answer in time') : notInTime('open the store')
+    this.#unanswered.expire(now, late)
+    for (const job of [...this.#waiting, ...this.#halves.flat()]) {
+      if (job.deadline <= now) rejectJob(job, timedOut())
     }
-    this.#waiting = left
-    for (const job of this.#halves.flat()) if (job.deadline <= now) rejectJob(job, timedOut())
+    this.#waiting = this.#waiting.filter(({ isAnswered }) => !isAnswered)
     for (const [job, error] of this.#late.expired(now)) this.#drop(job, error)
     this.#checkIdle()
   }

@@ -1,4 +1,4 @@
-import { unknownOutcome } from '../core/queue-errors.ts'
+import type { SluiceError } from '@sluice/core'
 import { type BatchJob, rejectJob } from './batch-job.ts'
 
 /** Batches that the store has not answered yet. */
@@ -38,10 +38,10 @@ export class UnansweredBatches<Request, Reply> {
     goOn?.()
   }
 
-  /** Rejects the jobs whose time is up at `now`: whether they took effect is unknown. */
-  expire(now: number, reason: string): void {
+  /** Rejects the jobs whose time is up at `now`. */
+  expire(now: number, errorOf: (job: BatchJob<Request, Reply>) => SluiceError): void {
     for (const [jobs, goOn] of [...this.#batches]) {
-      for (const job of jobs) if (job.deadline <= now) rejectJob(job, unknownOutcome(reason))
+      for (const job of jobs) if (job.deadline <= now) rejectJob(job, errorOf(job))
       if (!jobs.every((job) => job.isAnswered)) continue
       this.#batches.delete(jobs)
       goOn()

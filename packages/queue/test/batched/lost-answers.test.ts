@@ -29,6 +29,23 @@ describe('opening', () => {
     await expect(queue.add('k')).rejects.toMatchObject({ code: 'ERR_STORE', retryable: true })
     expect(await queue.add('k')).toBe('added')
   })
+
+  test('that takes too long rejects an add that was not sent, and is never sent later', async () => {
+    const time = fakeRealTime(onTestFinished)
+    const scene = new Scene(late)
+    const queue = scene.queue({ timeoutMs: 2_000 })
+    scene.late.hold('open')
+    const first = seen(queue.add('first'))
+    await time.pass(1_000)
+    const second = seen(queue.add('second'))
+    await time.pass(1_100)
+    expect(first.error).toMatchObject({ code: 'ERR_TIMEOUT', retryable: true })
+    expect(second.state).toBe('waiting')
+    scene.late.letGo('open')
+    await time.pass(100)
+    expect(second.value).toBe('added')
+    expect(await scene.states()).toEqual({ second: 'ready' })
+  })
 })
 
 test('an add whose answer is lost is repeated while its time lasts', async () => {

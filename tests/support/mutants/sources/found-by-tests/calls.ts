@@ -157,6 +157,20 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'an add is sent though its time was up before the store was open',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/batcher.ts',
+        find: 'jobs.some(({ isAnswered }) => isAnswered)',
+        replace: 'false',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/batched/lost-answers.test.ts',
+      title: 'that takes too long rejects an add that was not sent, and is never sent later',
+    },
+  },
+  {
     name: 'an iterator that has returned still waits for a key',
     edits: [
       {
