@@ -11,7 +11,7 @@ import { describe, onTestFinished, test } from 'vitest'
 import { scratchFile, scratchFolder } from './scratch.ts'
 import { ask, askOptions, claimRequest } from './store.ts'
 
-// The same troubles as in trouble.test.ts, but real ones: a disk that is full, a file system that
+// The same faults as in faults.test.ts, but real ones: a disk that is full, a file system that
 // cannot be written to, a file that another process has locked, and a system that fails or kills at
 // every call.
 

@@ -5,24 +5,26 @@ import { internals } from '../src/rules/documents/internals.ts'
 import { markdown } from '../src/rules/documents/markdown.ts'
 import { says } from './says.ts'
 
-test('decisions: indexed, numbered once, complete', () => {
-  const record = ['Context', 'Decision', 'Consequences', 'Alternatives', 'Proof']
-    .map((part) => `\n## ${part}\n`)
-    .join('')
-  says(decisions, {
-    'docs/decisions/README.md': '[a](0001-a.md)',
-    'docs/decisions/0001-a.md': record,
-  })
+test('decisions: indexed by title, numbered once, complete, with tests that exist', () => {
+  const record = ['# 0001: A', '## Context', '## Decision', '## Consequences', '## Alternatives']
+    .concat('## Proof', '`packages/a/test/b.test.ts`, `c.test.ts`', '')
+    .join('\n\n')
+  const index = { 'docs/decisions/README.md': '| [0001](0001-a.md) | A |' }
+  const tests = { 'packages/a/test/b.test.ts': '', 'packages/a/test/c.test.ts': '' }
+  says(decisions, { ...index, ...tests, 'docs/decisions/0001-a.md': record })
   says(
     decisions,
     {
-      'docs/decisions/README.md': '[a](0001-a.md)',
+      ...index,
+      'packages/a/test/b.test.ts': '',
       'docs/decisions/0001-a.md': record.replace('## Proof', '## Proofs'),
-      'docs/decisions/0001-b.md': record,
+      'docs/decisions/0001-b.md': record.replace('0001: A', '0001: B'),
     },
     /0001-a\.md: lacks "## Proof"/,
-    /0001-b\.md: is not in the index/,
+    /0001-a\.md: names c\.test\.ts, which does not exist/,
+    /0001-b\.md: is not in the index under its title/,
     /0001-b\.md: 0001 is taken/,
+    /0001-b\.md: names c\.test\.ts, which does not exist/,
   )
 })
 
