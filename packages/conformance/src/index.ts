@@ -58,9 +58,7 @@ export type {
 export type { QueueCase } from './queue-cases/queue-case.ts'
 export type { QueueScene } from './queue-cases/queue-scene.ts'
 export {
-  byPromise,
   declaredReport,
-  promiseOf,
   type Report,
   renderMarkdown,
   type Tally,
@@ -72,7 +70,6 @@ export {
   failureText,
   missingVerbs,
   type RunOptions,
-  requiredVerbs,
   runCase,
   runCases,
   type Verdict,

@@ -14,11 +14,6 @@ export interface Report {
 /** How many cases came to what. */
 export type Tally = Readonly<Record<Verdict, number>>
 
-/** The promise that a case is about: the first word of its id. */
-export function promiseOf(id: string): string {
-  return id.split('.')[0] as string
-}
-
 /** Counts verdicts. */
 export function tally(results: readonly CaseResult[]): Tally {
   const counts: Record<Verdict, number> = {
@@ -32,11 +27,11 @@ export function tally(results: readonly CaseResult[]): Tally {
   return counts
 }
 
-/** Groups results by promise, in the order in which the promises first come up. */
+/** Groups results by promise, the first word of an id, in the order in which the promises first come up. */
 export function byPromise(results: readonly CaseResult[]): Map<string, CaseResult[]> {
   const groups = new Map<string, CaseResult[]>()
   for (const result of results) {
-    const promise = promiseOf(result.id)
+    const promise = result.id.split('.')[0] as string
     const group = groups.get(promise)
     if (group === undefined) groups.set(promise, [result])
     else group.push(result)

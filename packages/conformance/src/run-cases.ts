@@ -69,7 +69,7 @@ export function runCaseMsMax(chosen: Case, options: RunOptions): number {
 }
 
 /** The verbs that every driver has, in the order in which to implement them. */
-export const requiredVerbs: readonly (keyof Driver & string)[] = [
+const requiredVerbs: readonly (keyof Driver & string)[] = [
   'open',
   'close',
   'add',

@@ -10,11 +10,15 @@ import type {
   RetryArithmetic,
   Severity,
   SeveritySince,
+  urgencies,
   WorkRates,
 } from 'sluice'
 
 export type { KeyStateWord } from '@sluice/core'
 export type { HistoryRange, Severity } from 'sluice'
+
+/** The table of urgencies, value by value. */
+export type Urgencies = typeof urgencies
 
 /** The first answer to a page: the store, and the rights of the visitor. */
 export interface SessionInfo {

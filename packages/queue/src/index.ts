@@ -98,11 +98,10 @@ export {
   type QueueSigns,
   type Severity,
   severities,
-  thresholds,
   urgencies,
 } from './judge/judge-queue.ts'
 export { type SeveritySince, severitySince } from './judge/severity-since.ts'
-export { isCapped, type WorkRates, workRates } from './judge/work-rates.ts'
+export { isCapped, type WorkRates } from './judge/work-rates.ts'
 export { createQueue } from './queue/create-queue.ts'
 export { createDelayingQueue, type WrapOptions } from './queue/delaying-queue.ts'
 export type { JsonChecked, QueueOptions } from './queue/options.ts'

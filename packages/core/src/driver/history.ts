@@ -117,7 +117,7 @@ export function depthOf(counts: Counts, now: EpochMs): Depth {
 }
 
 /** The step that begins at `at` after a record; `before` is the step as it was, if there was one. */
-export function addToStep(
+function addToStep(
   before: HistoryStep | undefined,
   at: EpochMs,
   record: WorkRecord,

@@ -45,7 +45,6 @@ export {
 } from './driver.ts'
 export { type Environment, systemEnvironment } from './environment.ts'
 export {
-  addToStep,
   type Depth,
   depthOf,
   type FailedRun,

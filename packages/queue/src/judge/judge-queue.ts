@@ -29,7 +29,7 @@ export const severities: readonly Severity[] = [
 ]
 
 /** How urgent each severity is: broken now, needs attention, meant so, or fine. */
-export const urgencies: Readonly<Record<Severity, 'bad' | 'warn' | 'calm' | 'good'>> = {
+export const urgencies = {
   'no workers': 'bad',
   'leases lost': 'bad',
   'falling behind': 'warn',
@@ -38,7 +38,7 @@ export const urgencies: Readonly<Record<Severity, 'bad' | 'warn' | 'calm' | 'goo
   parked: 'warn',
   paused: 'calm',
   ok: 'good',
-}
+} as const
 
 /** The thresholds of severities. */
 export const thresholds = {

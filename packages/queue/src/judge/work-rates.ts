@@ -35,11 +35,7 @@ function pending({ ready, delayed, held }: HistoryStep['depth']): number {
 }
 
 /** The rates of the last minute, from the history in steps of ten seconds. */
-export function workRates(history: QueueHistory): WorkRates {
-  return readAnswer('history', () => ratesOf(history))
-}
-
-function ratesOf({ now, stepMs, steps }: QueueHistory): WorkRates {
+export function workRates({ now, stepMs, steps }: QueueHistory): WorkRates {
   const recent = steps.filter(({ at }) => at + stepMs <= now && at >= now - windowMs - stepMs)
   const first = recent[0]
   const last = recent.at(-1)

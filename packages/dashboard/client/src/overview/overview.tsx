@@ -10,7 +10,7 @@ import { replaceLocation } from '../location/current-location.ts'
 import { hashOf, type OverviewLocation, type QueueOrder } from '../location/location.ts'
 import { rangeWords } from '../text/durations.ts'
 import { atLeast, grouped, isCapped, many, rate } from '../text/figures.ts'
-import { alarms } from '../text/state-words.ts'
+import { urgencies } from '../text/state-words.ts'
 import { useHeldRows, useHold } from '../ui/held-rows.ts'
 import { Icon } from '../ui/icon.tsx'
 import { WhatIs } from '../ui/state-word.tsx'
@@ -99,7 +99,7 @@ function Rate({ rows, of }: { rows: readonly QueueRow[]; of: 'inPerSecond' | 'ou
 
 function Totals({ view }: { readonly view: OverviewView }): JSX.Element {
   const { queues } = view
-  const worried = queues.filter(({ severity }) => !['good', 'calm'].includes(alarms[severity]))
+  const worried = queues.filter(({ severity }) => !['good', 'calm'].includes(urgencies[severity]))
   return (
     <dl class="totals">
       <div class={worried.length > 0 ? 'worried' : 'fine'}>

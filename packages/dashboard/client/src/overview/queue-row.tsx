@@ -4,7 +4,7 @@ import { openRow } from '../location/current-location.ts'
 import { hashOf } from '../location/location.ts'
 import { duration, rangeWords } from '../text/durations.ts'
 import { counted, percent, rate } from '../text/figures.ts'
-import { alarms } from '../text/state-words.ts'
+import { urgencies } from '../text/state-words.ts'
 import { Icon } from '../ui/icon.tsx'
 import { SlotBar } from '../ui/slot-bar.tsx'
 import { Name, Visible } from '../ui/visible.tsx'
@@ -43,25 +43,25 @@ export function QueueRowView({
 }): JSX.Element {
   const { queue, counts, flow, severity, reason } = row
   const location = { at: 'queue', queue, keys: {}, cursors: [] } as const
-  const alarm = alarms[severity]
+  const urgency = urgencies[severity]
   const held = counts.processing + counts.dirty
   const count = (value: number) => counted(value, counts)
   return (
     <tr
       role="row"
       data-row={queue}
-      class={`row alarm-${alarm} ${isGone ? 'gone' : ''}`}
+      class={`row urgency-${urgency} ${isGone ? 'gone' : ''}`}
       onClick={(event) => openRow(event, location)}
     >
       <th role="rowheader" scope="row" class="name-cell">
         <a href={hashOf(location)} data-row-link>
-          <Icon name={alarm} class={`glyph-${alarm}`} />
+          <Icon name={urgency} class={`glyph-${urgency}`} />
           <Name text={queue} />
         </a>
       </th>
       <td role="cell" class="severity-cell" data-title="State">
-        <span class={`severity glyph-${alarm}`}>{isGone ? 'gone' : severity}</span>
-        {reason !== '' && alarm !== 'good' && (
+        <span class={`severity glyph-${urgency}`}>{isGone ? 'gone' : severity}</span>
+        {reason !== '' && urgency !== 'good' && (
           <span class="remark" title={reason}>
             <Visible text={reason} />
           </span>

@@ -14,7 +14,7 @@ import { useView } from '../live/views.ts'
 import { hashOf, type QueueLocation } from '../location/location.ts'
 import { clockTime, duration, isoTime } from '../text/durations.ts'
 import { atLeast, counted } from '../text/figures.ts'
-import { alarms, keyStates } from '../text/state-words.ts'
+import { keyStates, urgencies } from '../text/state-words.ts'
 import { ActionButton } from '../ui/action-button.tsx'
 import { AddDialog } from '../ui/add-dialog.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
@@ -202,13 +202,13 @@ export function QueuePage({ location }: { readonly location: QueueLocation }): J
   const view = useView('queue')
   if (view === undefined) return <p class="waiting">Loading the queue …</p>
   if (!view.exists) return <NoQueue view={view} />
-  const alarm = alarms[view.severity]
+  const urgency = urgencies[view.severity]
   return (
     <div class="screen">
       <div class="queue-head">
-        <p class={`verdict alarm-${alarm}`}>
-          <Icon name={alarm} class={`glyph-${alarm}`} />
-          <strong class={`glyph-${alarm}`}>{view.severity}</strong>
+        <p class={`verdict urgency-${urgency}`}>
+          <Icon name={urgency} class={`glyph-${urgency}`} />
+          <strong class={`glyph-${urgency}`}>{view.severity}</strong>
           {view.since !== undefined && <Since since={view.since} />}
           {view.reason !== '' && view.reason !== view.severity && (
             <span class="faint">

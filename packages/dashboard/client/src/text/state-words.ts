@@ -1,4 +1,4 @@
-import type { KeyStateWord, Severity } from '../../../src/wire.ts'
+import type { KeyStateWord, Urgencies } from '../../../src/wire.ts'
 
 /** What each state means, in a sentence. */
 export const meanings: Readonly<Record<KeyStateWord | 'absent', string>> = {
@@ -22,10 +22,8 @@ export const keyStates: readonly KeyStateWord[] = [
   'idle',
 ]
 
-/** How urgent a severity is. */
-export type Alarm = 'bad' | 'warn' | 'calm' | 'good'
-
-export const alarms: Readonly<Record<Severity, Alarm>> = {
+/** How urgent each severity is: the table of the queue, which the page does not load. */
+export const urgencies: Urgencies = {
   'no workers': 'bad',
   'leases lost': 'bad',
   'falling behind': 'warn',
