@@ -97,7 +97,7 @@ describe('keyOf', () => {
       const throws = () => {
         throw cause
       }
-      const error = refused('type', 'keyOf(item)', encode(throws), /threw instead/)
+      const error = refused('type', 'keyOf(item)', encode(throws), /must return a key, but threw/)
       assert.ok('cause' in error)
       assert.equal(error.cause, cause)
       refused('type', 'keyOf(item)', () => keyOfItem({}, throws))

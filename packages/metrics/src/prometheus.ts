@@ -42,7 +42,7 @@ export function prometheusMetrics(options: PrometheusOptions): PrometheusMetrics
   if (taken !== undefined) {
     throw new SluiceTypeError(
       'register',
-      `must not have a metric named ${metricTable[taken].name} yet; close what put it there first`,
+      `has a metric named ${metricTable[taken].name} already; close the metrics that registered it first`,
     )
   }
   let recorder: Recorder | undefined

@@ -44,7 +44,7 @@ function keyOfText(text: string): string {
   if (bytes <= keyBytesMax) return key
   throw new SluiceRangeError(
     'item',
-    `must have a key of at most ${keyBytesMax} bytes, and its JSON makes one of ${bytes} bytes; ` +
+    `must have a key of at most ${keyBytesMax} bytes, but its JSON makes one of ${bytes} bytes; ` +
       'give the queue a keyOf function',
   )
 }
@@ -54,7 +54,7 @@ function keyBy<T>(item: T, keyOf: KeyOf<T>): string {
   try {
     key = keyOf(item)
   } catch (error) {
-    throw new SluiceTypeError('keyOf(item)', 'must give a key, and threw instead', { cause: error })
+    throw new SluiceTypeError('keyOf(item)', 'must return a key, but threw', { cause: error })
   }
   return checkKey('keyOf(item)', key)
 }

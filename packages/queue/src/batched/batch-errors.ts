@@ -37,7 +37,7 @@ export function doubtful(error: unknown): SluiceError {
 export function timedOut(): SluiceError {
   return new SluiceError(
     'ERR_TIMEOUT',
-    'cannot do what was asked: the store was busy with earlier calls for longer than timeoutMs; ' +
+    'cannot make this call: the store was busy with earlier calls for longer than timeoutMs; ' +
       'nothing was sent',
     { retryable: true },
   )
@@ -47,7 +47,7 @@ export function timedOut(): SluiceError {
 export function closedUnsent(key: string): SluiceError {
   return new SluiceError(
     'ERR_TIMEOUT',
-    `cannot do what was asked of key ${JSON.stringify(key)}: the queue was closed; nothing was sent`,
+    `cannot make this call for key ${JSON.stringify(key)}: the queue was closed; nothing was sent`,
     { retryable: true },
   )
 }

@@ -154,7 +154,7 @@ export class FinishBatcher extends Batcher<FinishRequest, FinishReply> implement
       const error = new SluiceError(
         'ERR_UNKNOWN_OUTCOME',
         `cannot say whether key ${JSON.stringify(key)} was given back: the answer of the store was ` +
-          'lost, and the lease may be over by now',
+          'lost, and the lease may have expired',
       )
       return { outcome: 'failed', error, isFinal: true }
     }

@@ -56,7 +56,7 @@ export function completed<T>(queue: ForeignQueue<T>, report: (error: unknown) =>
     },
     get inspect() {
       if (queue.inspect !== undefined) return queue.inspect
-      throw new SluiceTypeError('queue.inspect', 'must be there: the wrapped queue has none')
+      throw new SluiceTypeError('queue.inspect', 'cannot be used: the wrapped queue has none')
     },
     get shuttingDown() {
       return queue.shuttingDown
@@ -90,7 +90,7 @@ export function completed<T>(queue: ForeignQueue<T>, report: (error: unknown) =>
     len: async () => await queue.len(),
     within(transaction) {
       if (queue.within !== undefined) return queue.within(transaction)
-      throw new SluiceTypeError('queue.within', 'must be there: the wrapped queue has none')
+      throw new SluiceTypeError('queue.within', 'cannot be used: the wrapped queue has none')
     },
     shutDown: async () => await queue.shutDown(),
     shutDownWithDrain: async (options) => await queue.shutDownWithDrain(options),

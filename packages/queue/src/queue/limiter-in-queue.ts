@@ -64,7 +64,7 @@ export class LimiterInQueue<T> {
     this.#report(
       new SluiceTypeError(
         'limiter.when(item)',
-        `must give a number of milliseconds; got ${String(ms)}, and 1 s was waited instead`,
+        `must return a number of milliseconds; got ${String(ms)}, so the key waits 1 s`,
       ),
     )
     return limiterFallbackMs

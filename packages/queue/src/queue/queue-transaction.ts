@@ -96,7 +96,7 @@ export class QueueTransaction<T> {
     if (schema !== undefined) {
       const answer = schema['~standard'].validate(item)
       if (isLate(answer)) {
-        throw new SluiceTypeError('schema', 'must answer at once to be used in a transaction')
+        throw new SluiceTypeError('schema', 'must be synchronous to be used in a transaction')
       }
       accepted(answer)
     }

@@ -67,7 +67,7 @@ export async function importQueue<T>(
     if (expected !== undefined || (line.as === 'head') !== (number === 0)) {
       throw new SluiceTypeError(
         `lines[${number}]`,
-        'must not stand here: an export has one head and one end',
+        'must not be here: an export has one head and one end',
       )
     }
     if (line.as === 'head') await transfer.raiseTokens(line.head.lastToken)

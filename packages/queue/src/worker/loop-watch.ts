@@ -25,7 +25,7 @@ export interface LoopWatchOptions {
 }
 
 /**
- * Notices that the event loop stood still: a ticker that should have ticked did not. Looked at by
+ * Notices that the event loop was blocked: a ticker that should have ticked did not. Looked at by
  * the ticker, which comes late, and whenever a handler hands back control, which comes at once and
  * while it is still known which handler that was.
  *
@@ -59,7 +59,7 @@ export class LoopWatch {
     })
   }
 
-  /** Checks whether the loop has stood still, and reports it if so. */
+  /** Checks whether the loop was blocked, and reports it if so. */
   #look(now: number): void {
     if (this.#ticker === undefined) return
     const { blockedMs } = this.#options
@@ -78,7 +78,7 @@ export class LoopWatch {
       { blockedMs: lateMs, keys },
       new SluiceError(
         'ERR_LOOP_BLOCKED',
-        `the event loop stood still for ${lateMs} ms while these keys were worked on: ` +
+        `the event loop was blocked for ${lateMs} ms while these keys were running: ` +
           `${named || 'none'}; no lease can be renewed meanwhile: let handlers await, or compute ` +
           'in a worker thread',
       ),

@@ -14,7 +14,7 @@ import type { LoopWatch } from './loop-watch.ts'
  * - `STORE_IN_TROUBLE`: the store does not answer, or refuses for a reason that may pass.
  * - `DEGRADED`: that has lasted for 30 s; the worker retries for ever, but the store probably needs
  *   help.
- * - `LOOP_BLOCKED`: the event loop stood still not long ago.
+ * - `LOOP_BLOCKED`: the event loop was blocked within the last 10 s.
  */
 export type HealthReason =
   | 'FAILED'

@@ -28,7 +28,7 @@ export function applyPragmas(database: SqliteDatabase, durability: Durability): 
   if (isOnDisk && singleValue(database, 'pragma journal_mode = wal') !== 'wal') {
     throw new SluiceError(
       'ERR_STORE',
-      'the file system does not allow the write-ahead log; put it on a local disk',
+      'the file system does not allow the write-ahead log; put the file on a local disk',
     )
   }
   database.exec(`pragma synchronous = ${durability === 'power' ? 'full' : 'normal'}`)

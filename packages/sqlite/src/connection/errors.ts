@@ -59,7 +59,11 @@ export function storeError(error: unknown, stage: Stage, file: string): SluiceEr
   const trouble = stage === 'examined' ? 'input-output' : errorKindOf(error)
   const details = { cause: error, retryable: true }
   if (trouble === 'full' || (stage !== 'commit' && isWithoutLocks(error))) {
-    return new SluiceError('ERR_STORE_FULL', `the disk under ${file} is full`, details)
+    return new SluiceError(
+      'ERR_STORE_FULL',
+      `the disk of ${file} is full; free some space`,
+      details,
+    )
   }
   switch (trouble) {
     case 'busy':

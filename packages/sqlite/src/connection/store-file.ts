@@ -102,7 +102,7 @@ export function ensureFile(path: string, wish: FileRequirements): void {
     throw new SluiceError(
       'ERR_STORE',
       `${path} is on a file system (${network}) whose locks cannot be relied on; ` +
-        'put it on a local disk, or say unsafeFilesystem: true',
+        'put it on a local disk, or set unsafeFilesystem: true',
     )
   }
   if (!before) createFile(path, wish)

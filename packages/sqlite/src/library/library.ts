@@ -64,7 +64,7 @@ export function loadLibrary(name: LibraryName | undefined): Library {
   }
   throw new SluiceError(
     'ERR_STORE',
-    'neither better-sqlite3 nor node:sqlite is there; install better-sqlite3',
+    'neither better-sqlite3 nor node:sqlite is available; install better-sqlite3',
   )
 }
 
