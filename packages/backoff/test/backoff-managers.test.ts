@@ -2,7 +2,7 @@ import { fakeClock } from '@sluice/core/testing'
 import { expect, test } from 'vitest'
 import { exponentialBackoffManager, jitteredBackoffManager } from '../src/index.ts'
 
-test('BM-01 jittered: always the same, longer by a share of jitter', () => {
+test('jittered: always the same, longer by a share of jitter', () => {
   const chances = [0, 0.5, 0.999]
   const manager = jitteredBackoffManager({
     durationMs: 100,
@@ -12,7 +12,7 @@ test('BM-01 jittered: always the same, longer by a share of jitter', () => {
   expect([manager.nextMs(), manager.nextMs(), manager.nextMs()]).toEqual([100, 125, 149.95])
 })
 
-test('BM-01 jittered: without a factor, or with one below zero, there is none', () => {
+test('jittered: without a factor, or with one below zero, there is none', () => {
   for (const jitter of [undefined, 0, -1]) {
     const manager = jitteredBackoffManager({ durationMs: 100, jitter, random: () => 0.5 })
     expect([manager.nextMs(), manager.nextMs()]).toEqual([100, 100])
@@ -33,7 +33,7 @@ function exponential(options: { jitter?: number; maxMs?: number; factor?: number
   return { clock, manager }
 }
 
-test('BM-02 exponential: grows to its maximum, then starts over after an idle while', async () => {
+test('exponential: grows to its maximum, then starts over after an idle while', async () => {
   const { clock, manager } = exponential()
   const seen: number[] = []
   for (let call = 0; call < 9; call += 1) {
@@ -49,18 +49,18 @@ test('BM-02 exponential: grows to its maximum, then starts over after an idle wh
   expect(manager.nextMs()).toBe(1)
 })
 
-test('BM-02 exponential: idle from the beginning is idle, too, and changes nothing', async () => {
+test('exponential: idle from the beginning is idle, too, and changes nothing', async () => {
   const { clock, manager } = exponential()
   await clock.step(1_000)
   expect([manager.nextMs(), manager.nextMs()]).toEqual([1, 2])
 })
 
-test('BM-02 exponential: at the maximum there is still jitter', () => {
+test('exponential: at the maximum there is still jitter', () => {
   const { manager } = exponential({ jitter: 1, maxMs: 3 })
   expect(Array.from({ length: 4 }, () => manager.nextMs())).toEqual([1.5, 3, 4.5, 4.5])
 })
 
-test('BM-02 exponential: without a maximum it grows to ten years', () => {
+test('exponential: without a maximum it grows to ten years', () => {
   for (const maxMs of [0, Infinity]) {
     const { manager } = exponential({ maxMs, factor: 1e6 })
     expect(Array.from({ length: 4 }, () => manager.nextMs())).toEqual([

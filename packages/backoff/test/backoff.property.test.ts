@@ -41,7 +41,7 @@ test('a delay is from 0 to ten years in whole nanoseconds, never NaN or negative
   )
 })
 
-test('B-03 with a factor of 1 or more, delays without jitter never get shorter below the cap', () => {
+test('with a factor of 1 or more, delays without jitter never get shorter below the cap', () => {
   fc.assert(
     fc.property(options, (given) => {
       fc.pre(given.factor >= 1 && (given.capMs === 0 || given.durationMs <= given.capMs))
@@ -56,7 +56,7 @@ test('B-03 with a factor of 1 or more, delays without jitter never get shorter b
   )
 })
 
-test('B-03 from the second step on, nothing but jitter exceeds the cap', () => {
+test('from the second step on, nothing but jitter exceeds the cap', () => {
   fc.assert(
     fc.property(options, (given) => {
       fc.pre(given.factor !== 0 && given.steps >= 1 && given.capMs >= 1e-6)
@@ -72,7 +72,7 @@ test('B-03 from the second step on, nothing but jitter exceeds the cap', () => {
   )
 })
 
-test('B-03 jitter is not carried on: without it the same delays come, each shorter or equal', () => {
+test('jitter is not carried on: without it the same delays come, each shorter or equal', () => {
   fc.assert(
     fc.property(options, (given) => {
       const plain = new Backoff({ ...given, jitter: 0 })
@@ -86,7 +86,7 @@ test('B-03 jitter is not carried on: without it the same delays come, each short
   )
 })
 
-test('B-06 jitter gives from the duration to factor times itself more', () => {
+test('jitter gives from the duration to factor times itself more', () => {
   fc.assert(
     fc.property(
       durations,
@@ -104,7 +104,7 @@ test('B-06 jitter gives from the duration to factor times itself more', () => {
   )
 })
 
-test('B-07 a delay function gives what stepping a backoff gives', () => {
+test('a delay function gives what stepping a backoff gives', () => {
   fc.assert(
     fc.property(options, fc.nat(20), (given, already) => {
       const backoff = new Backoff(given)
@@ -115,7 +115,7 @@ test('B-07 a delay function gives what stepping a backoff gives', () => {
   )
 })
 
-test('BM-02 a manager asked often enough is a backoff, and after an idle while a new one', async () => {
+test('a manager asked often enough is a backoff, and after an idle while a new one', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.integer({ min: 0, max: 20 }), { maxLength: 30 }),

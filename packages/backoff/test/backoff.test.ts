@@ -15,7 +15,7 @@ function seconds(options: BackoffOptions, count: number): number[] {
   return steps(options, count).map((ms) => ms / 1_000)
 }
 
-describe('B-04 golden sequences', () => {
+describe('golden sequences', () => {
   test.each<[string, BackoffOptions, number[]]>([
     ['grows once with 1 step', { durationMs: 1_000, factor: 2, steps: 1 }, [1, 2, 2, 2]],
     ['grows 3 times with 3 steps', { durationMs: 1_000, factor: 2, steps: 3 }, [1, 2, 4, 8, 8]],
@@ -39,12 +39,12 @@ describe('B-04 golden sequences', () => {
     ])
   })
 
-  test('B-12 4 steps from 10 ms by 5, as clients of Kubernetes retry', () => {
+  test('4 steps from 10 ms by 5, as clients of Kubernetes retry', () => {
     expect(steps({ durationMs: 10, factor: 5, steps: 4 }, 3)).toEqual([10, 50, 250])
   })
 })
 
-describe('B-02, B-03 how the steps count down', () => {
+describe('how the steps count down', () => {
   function counts(options: BackoffOptions, count: number): number[] {
     const backoff = new Backoff(options)
     return Array.from({ length: count }, () => {
@@ -78,7 +78,7 @@ describe('B-02, B-03 how the steps count down', () => {
   })
 })
 
-describe('B-05 growing beyond what the originals can hold (quirk 13)', () => {
+describe('growing beyond what the originals can hold', () => {
   test('1 h by 1e10 with a cap of 24 h goes to the cap', () => {
     const options = { durationMs: hourMs, factor: 1e10, steps: 9, capMs: 24 * hourMs }
     expect(steps(options, 3)).toEqual([hourMs, 24 * hourMs, 24 * hourMs])
@@ -102,7 +102,7 @@ describe('B-05 growing beyond what the originals can hold (quirk 13)', () => {
   })
 })
 
-describe('B-06 jitter', () => {
+describe('jitter', () => {
   test('adds a share of factor times the duration, cut to whole nanoseconds', () => {
     expect(jitter(1_000, 0.5, () => 0)).toBe(1_000)
     expect(jitter(1_000, 0.5, () => 0.5)).toBe(1_250)
@@ -120,24 +120,24 @@ describe('B-06 jitter', () => {
     expect(new Set(all).size).toBeGreaterThan(50)
   })
 
-  test('B-03 in a backoff it does not add up, and may exceed the cap', () => {
+  test('in a backoff it does not add up, and may exceed the cap', () => {
     const options = { durationMs: 100, factor: 2, steps: 9, capMs: 300, jitter: 0.5 }
     expect(steps({ ...options, random: () => 0.5 }, 5)).toEqual([125, 250, 375, 375, 375])
   })
 
-  test('B-03 in a backoff, zero and less mean none', () => {
+  test('in a backoff, zero and less mean none', () => {
     for (const jitter of [0, -1]) {
       const options = { durationMs: 100, factor: 2, steps: 1, jitter, random: () => 0.5 }
       expect(steps(options, 2)).toEqual([100, 200])
     }
   })
 
-  test('B-02 without steps there is jitter, too', () => {
+  test('without steps there is jitter, too', () => {
     expect(steps({ durationMs: 100, jitter: 1, random: () => 0.25 }, 2)).toEqual([125, 125])
   })
 })
 
-describe('B-07 delayFn and copy', () => {
+describe('delayFn and copy', () => {
   test('keep their own steps and leave the backoff as it is', () => {
     const backoff = new Backoff({ durationMs: 1, factor: 2, steps: 5 })
     const one = backoff.delayFn()
@@ -155,7 +155,7 @@ describe('B-07 delayFn and copy', () => {
   })
 })
 
-describe('B-10 delayWithReset', () => {
+describe('delayWithReset', () => {
   async function delays(options: BackoffOptions, resetMs: number, every: number, count: number) {
     const clock = fakeClock()
     const next = new Backoff(options).delayWithReset(clock, resetMs)

@@ -45,14 +45,14 @@ describe('exponentialBackoff', () => {
     }
   })
 
-  test('quirk 14: {50 ms, 2, 10 steps, cap 150 ms} is 2 tries, 150 ms, timed out', async () => {
+  test('{50 ms, 2, 10 steps, cap 150 ms} is 2 tries, 150 ms, timed out', async () => {
     const options = { durationMs: 50, factor: 2, steps: 10, capMs: 150 }
     const { clock, askedMs, promise } = tried(options)
     expect(await settle(clock, promise)).toMatchObject({ outcome: timeout, endedMs: 150 })
     expect(askedMs).toEqual([0, 50])
   })
 
-  test('quirk 14: with endsAtCap false it goes on at the cap until the steps are used up', async () => {
+  test('with endsAtCap false it goes on at the cap until the steps are used up', async () => {
     const options = { durationMs: 50, factor: 2, steps: 5, capMs: 150, endsAtCap: false }
     const { clock, askedMs, promise } = tried(options)
     expect(await settle(clock, promise)).toMatchObject({ outcome: timeout, endedMs: 450 })

@@ -357,7 +357,7 @@ describe('LOOP-01 the family', () => {
   })
 })
 
-test('BM-03 a loop uses one timer, again and again', async () => {
+test('a loop uses one timer, again and again', async () => {
   const clock = fakeClock()
   const startTimer = vi.spyOn(clock, 'startTimer')
   const { signal, abort } = controlled()

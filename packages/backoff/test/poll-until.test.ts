@@ -64,7 +64,7 @@ describe('pollUntil', () => {
     expect([askedMs, clock.waiters()]).toEqual([[10, 20], 0])
   })
 
-  test('B-08 a slow condition is asked again right after, and then in the old rhythm', async () => {
+  test('a slow condition is asked again right after, and then in the old rhythm', async () => {
     const { clock, askedMs, promise } = polled({ intervalMs: 10 }, 60, (turn) =>
       turn === 1 ? 25 : 0,
     )

@@ -20,24 +20,24 @@ function takeAll(rate: { perSecond: number; burst: number }, times: number) {
   })
 }
 
-test('TB-06 limit 10, burst 2: tokens go below zero and waits grow by a tenth of a second', () => {
+test('limit 10, burst 2: tokens go below zero and waits grow by a tenth of a second', () => {
   const taken = takeAll({ perSecond: 10, burst: 2 }, 6)
   expect(taken.map(({ delayMs }) => delayMs)).toEqual([0, 0, 100, 200, 300, 400])
   expect(taken.map(({ tokens }) => tokens)).toEqual([1, 0, -1, -2, -3, -4])
 })
 
-test('TB-06 limit 3, burst 1: waits are cut to whole nanoseconds', () => {
+test('limit 3, burst 1: waits are cut to whole nanoseconds', () => {
   const taken = takeAll({ perSecond: 3, burst: 1 }, 5)
   expect(taken.map(({ delayMs }) => delayMs)).toEqual([
     0, 333.333333, 666.666666, 1_000, 1_333.333333,
   ])
 })
 
-test('TB-02 nothing stored is a full bucket', () => {
+test('nothing stored is a full bucket', () => {
   expect(tokensAt(undefined, { perSecond: 10, burst: 7 }, at)).toBe(7)
 })
 
-test('TB-03 tokens flow in with time, up to the burst', () => {
+test('tokens flow in with time, up to the burst', () => {
   const rate = { perSecond: 10, burst: 5 }
   const state = { tokens: -2, lastMs: at }
   expect([0, 100, 250, 700, 1e12].map((ms) => tokensAt(state, rate, at + ms))).toEqual([
@@ -45,54 +45,54 @@ test('TB-03 tokens flow in with time, up to the burst', () => {
   ])
 })
 
-test('TB-03 time that goes back adds nothing and takes nothing away, and becomes the time', () => {
+test('time that goes back adds nothing and takes nothing away, and becomes the time', () => {
   const rate = { perSecond: 10, burst: 5 }
   const state = { tokens: 3, lastMs: at }
   expect(tokensAt(state, rate, at - 60_000)).toBe(3)
   expect(reserveToken(state, rate, at - 60_000).state).toEqual({ tokens: 2, lastMs: at - 60_000 })
 })
 
-test('TB-04 an infinite rate gives at once with any burst, and changes nothing', () => {
+test('an infinite rate gives at once with any burst, and changes nothing', () => {
   const rate = { perSecond: Infinity, burst: 0 }
   const state = { tokens: -3, lastMs: at }
   expect(reserveTokens(state, rate, at, 1_000, 0)).toEqual({ ok: true, delayMs: 0, state })
   expect(reserveToken(undefined, rate, at)).toMatchObject({ delayMs: 0, state: undefined })
 })
 
-test('TB-05 more than the burst is refused and nothing is touched', () => {
+test('more than the burst is refused and nothing is touched', () => {
   const state = { tokens: 2, lastMs: at }
   const refused = reserveTokens(state, { perSecond: 10, burst: 2 }, at, 3, Infinity)
   expect(refused).toEqual({ ok: false, delayMs: Infinity, state })
   expect(refused.state).toBe(state)
 })
 
-test('TB-05 taking nothing is allowed unless there is a debt', () => {
+test('taking nothing is allowed unless there is a debt', () => {
   const rate = { perSecond: 10, burst: 2 }
   expect(reserveTokens({ tokens: 0, lastMs: at }, rate, at, 0, 0).ok).toBe(true)
   expect(reserveTokens({ tokens: -1, lastMs: at }, rate, at, 0, 0).ok).toBe(false)
 })
 
-test('TB-04 a wait beyond the longest allowed is refused; one that is just as long is not', () => {
+test('a wait beyond the longest allowed is refused; one that is just as long is not', () => {
   const rate = { perSecond: 10, burst: 2 }
   const state = { tokens: 0, lastMs: at }
   expect(reserveTokens(state, rate, at, 1, 99.999_999).ok).toBe(false)
   expect(reserveTokens(state, rate, at, 1, 100).ok).toBe(true)
 })
 
-test('TB-07 limit 0: the burst can be used once, then the wait is for ever and the debt grows', () => {
+test('limit 0: the burst can be used once, then the wait is for ever and the debt grows', () => {
   const taken = takeAll({ perSecond: 0, burst: 2 }, 4)
   expect(taken.map(({ delayMs }) => delayMs)).toEqual([0, 0, Infinity, Infinity])
   expect(taken.map(({ tokens }) => tokens)).toEqual([1, 0, -1, -2])
 })
 
-test('LIM-07 burst 0: the wait is for ever, and nothing is stored', () => {
+test('burst 0: the wait is for ever, and nothing is stored', () => {
   expect(reserveToken(undefined, { perSecond: 10, burst: 0 }, at)).toMatchObject({
     delayMs: Infinity,
     state: undefined,
   })
 })
 
-test('TB-12 a burst below the tokens there are is all there is', () => {
+test('a burst below the tokens there are is all there is', () => {
   expect(tokensAt({ tokens: 5, lastMs: at }, { perSecond: 1, burst: 0 }, at)).toBe(0)
   expect(tokensAt({ tokens: 5, lastMs: at }, { perSecond: 1, burst: 3 }, at)).toBe(3)
 })

@@ -30,7 +30,7 @@ test('ten years are exact in nanoseconds, and a delay stays between 0 and there'
   expect(clampNs(nsOfMs(Infinity))).toBe(delayNsMax)
 })
 
-test('B-06 jitter adds a share of the delay, cut to whole nanoseconds', () => {
+test('jitter adds a share of the delay, cut to whole nanoseconds', () => {
   expect(jitteredNs(1_000, 0.5, 0)).toBe(1_000)
   expect(jitteredNs(1_000, 0.5, 0.5)).toBe(1_250)
   expect(jitteredNs(333, 0.1, 0.999)).toBe(366)

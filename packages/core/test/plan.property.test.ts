@@ -88,7 +88,7 @@ test('waiting longer for a bucket never makes the delay shorter', () => {
   )
 })
 
-test('LIM-01 more failures never make an exponential delay shorter, nor longer than its maximum', () => {
+test('more failures never make an exponential delay shorter, nor longer than its maximum', () => {
   fc.assert(
     fc.property(durations, durations, failureCounts, (baseMs, maxMs, failures) => {
       const plan: LimiterPlan = { kind: 'exponential', baseMs, maxMs }
@@ -99,7 +99,7 @@ test('LIM-01 more failures never make an exponential delay shorter, nor longer t
   )
 })
 
-test('LIM-09 nothing waits longer than its maxWait; LIM-08 nor shorter than a part of maxOf', () => {
+test('nothing waits longer than its maxWait, nor shorter than a part of maxOf', () => {
   fc.assert(
     fc.property(plans, durations, failureCounts, bucketDelays, (plan, maxMs, failures, delays) => {
       const bounded: LimiterPlan = { kind: 'maxWait', of: plan, maxMs }
@@ -110,7 +110,7 @@ test('LIM-09 nothing waits longer than its maxWait; LIM-08 nor shorter than a pa
   )
 })
 
-test('B-06 jitter only adds, and less than factor times the delay', () => {
+test('jitter only adds, and less than factor times the delay', () => {
   fc.assert(
     fc.property(durations, factors, chances, (fastMs, factor, chance) => {
       const of: LimiterPlan = { kind: 'fastSlow', fastMs, slowMs: 0, maxFast: 1 }

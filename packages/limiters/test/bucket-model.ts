@@ -1,8 +1,8 @@
 /**
- * A second token bucket, written from the numbered rules and from nothing else, to hold the real
- * one against. Instants and durations are whole nanoseconds, tokens and rates are exact fractions:
- * nothing here is ever rounded, except where a rule says that a wait is cut down to whole
- * nanoseconds. It is meant to be read next to the rules, not to be fast.
+ * A second token bucket, written from the rules of golang.org/x/time/rate and from nothing else, with
+ * which the real one is compared. Instants and durations are whole nanoseconds, tokens and rates are
+ * exact fractions: nothing here is ever rounded, except where a rule says that a wait is cut down to
+ * whole nanoseconds. It is meant to be read next to the rules, not to be fast.
  */
 
 /** A fraction in lowest terms; the denominator is positive. */
@@ -41,10 +41,10 @@ export function toNumber(a: Fraction): number {
   return Number(whole(a)) + Number(((a.num % a.den) * 10n ** 18n) / a.den) / 1e18
 }
 
-/** Tokens per second, or no limit at all (TB-01). */
+/** Tokens per second, or no limit at all. */
 export type Rate = Fraction | 'unlimited'
 
-/** The longest duration there is, standing for "never" (TB-04). */
+/** The longest duration there is, standing for "never". */
 export const NEVER = 2n ** 63n - 1n
 
 const ZERO = fraction(0n)
@@ -56,7 +56,7 @@ export interface ModelReservation {
   readonly n: bigint
   /** When the holder may act, in nanoseconds. */
   readonly timeToAct: bigint
-  /** The limit when the reservation was made (TB-08). */
+  /** The limit when the reservation was made. */
   readonly limit: Rate
   /** The wait in nanoseconds before it was cut; below zero when tokens were left over. */
   readonly rawWait: Fraction
@@ -87,7 +87,7 @@ export class BucketModel {
   burst: bigint
   /** What is in the bucket at `last`; below zero while in debt. */
   stored: Fraction
-  /** Undefined until something has been written (TB-02). */
+  /** Undefined until something has been written. */
   last: bigint | undefined
   lastEvent: bigint | undefined
 
@@ -107,7 +107,7 @@ export class BucketModel {
     return copy
   }
 
-  /** TB-03, TB-13: what the bucket holds at `t`. Reads only. */
+  /** What the bucket holds at `t`. Reads only. */
   tokens(t: bigint): Fraction {
     const brim = fraction(this.burst)
     // A bucket nobody has written to is as full as it was made, whenever one looks. A clock that
@@ -120,12 +120,12 @@ export class BucketModel {
     return smaller(plus(this.stored, times(seconds, this.limit)), brim)
   }
 
-  /** TB-05: reserve, but only if there is nothing to wait for. */
+  /** Reserves, but only if there is nothing to wait for. */
   allow(n: bigint, t: bigint): boolean {
     return this.reserve(n, t, 0n).ok
   }
 
-  /** TB-04, TB-05: reserve, unless the wait would be longer than `maxWait`. */
+  /** Reserves, unless the wait would be longer than `maxWait`. */
   reserve(n: bigint, t: bigint, maxWait = NEVER, judge: Judge = exactly): ModelReservation {
     const { limit } = this
     const none = { n, limit, rawWait: ZERO, never: false }
@@ -149,7 +149,7 @@ export class BucketModel {
     return { ok: true, n, limit, rawWait, never: wait === NEVER, timeToAct: t + wait }
   }
 
-  /** TB-08: how long from `t` until the holder may act. */
+  /** How long from `t` until the holder may act. */
   delay(reservation: ModelReservation, t: bigint): bigint {
     if (!reservation.ok) return NEVER
     const delay = reservation.timeToAct - t
@@ -165,7 +165,7 @@ export class BucketModel {
     return reservation.limit !== 'unlimited' || this.limit === 'unlimited'
   }
 
-  /** TB-09. */
+  /** Gives back what no later reservation has counted on. */
   cancel(reservation: ModelReservation, t: bigint, judge: Judge = exactly): void {
     const { ok, n, timeToAct, limit } = reservation
     if (!ok || this.limit === 'unlimited' || n === 0n) return
@@ -184,14 +184,12 @@ export class BucketModel {
     }
   }
 
-  /** TB-12. */
   setLimit(limit: Rate, t: bigint): void {
     this.stored = this.tokens(t)
     this.last = t
     this.limit = limit
   }
 
-  /** TB-12. */
   setBurst(burst: bigint, t: bigint): void {
     this.stored = this.tokens(t)
     this.last = t
@@ -199,13 +197,13 @@ export class BucketModel {
   }
 }
 
-/** TB-04: how many nanoseconds `tokens` take to come in. */
+/** How many nanoseconds `tokens` take to come in. */
 function timeFor(tokens: Fraction, limit: Fraction): Fraction {
   if (sign(limit) <= 0) return fraction(NEVER)
   return times(over(tokens, limit), NS_PER_SECOND)
 }
 
-/** TB-04: a duration in whole nanoseconds, and no longer than `NEVER`. */
+/** A duration in whole nanoseconds, and no longer than `NEVER`. */
 function cut(duration: Fraction): bigint {
   const ns = whole(duration)
   return ns > NEVER ? NEVER : ns

@@ -33,7 +33,7 @@ function custom(answers: readonly number[]) {
 }
 
 describe('maxOf', () => {
-  test('LIM-08 gives the longest delay, and asks every limiter every time', () => {
+  test('gives the longest delay, and asks every limiter every time', () => {
     const clock = fakeClock()
     const limiter = maxOf(
       exponential({ baseMs: 5, maxMs: 1_000 }),
@@ -43,7 +43,7 @@ describe('maxOf', () => {
     expect(Array.from({ length: 6 }, () => limiter.when('a'))).toEqual([5, 15, 20, 100, 200, 300])
   })
 
-  test('LIM-08 every bucket gives a token, also when another limiter decides', () => {
+  test('every bucket gives a token, also when another limiter decides', () => {
     const bucket = tokenBucket({ perSecond: 10, burst: 1, clock: fakeClock() })
     const limiter = maxOf(exponential({ baseMs: 60_000, maxMs: 60_000 }), bucket)
     limiter.when('a')
@@ -51,7 +51,7 @@ describe('maxOf', () => {
     expect(bucket.when('c')).toBe(200)
   })
 
-  test('LIM-08 numRequeues is the highest count, and forget reaches all', () => {
+  test('numRequeues is the highest count, and forget reaches all', () => {
     const one = exponential({ baseMs: 1, maxMs: 10 })
     const two = fastSlow({ fastMs: 1, slowMs: 2, maxFast: 3 })
     const limiter = maxOf(one, two)
@@ -62,7 +62,7 @@ describe('maxOf', () => {
     expect([one.numRequeues('a'), two.numRequeues('a')]).toEqual([0, 0])
   })
 
-  test('LIM-08 without any limiter nothing waits and nothing is counted', () => {
+  test('without any limiter nothing waits and nothing is counted', () => {
     const limiter = maxOf()
     expect(limiter.when('a')).toBe(0)
     expect(limiter.numRequeues('a')).toBe(0)
@@ -70,13 +70,13 @@ describe('maxOf', () => {
     expect(limiter.plan).toEqual({ kind: 'maxOf', of: [] })
   })
 
-  test('LIM-08 never gives less than 0', () => {
+  test('never gives less than 0', () => {
     expect(maxOf(custom([-5]).limiter).when('a')).toBe(0)
   })
 })
 
 describe('withMaxWait', () => {
-  test('LIM-09 cuts the delay, and the limiter within counts and gives tokens as ever', () => {
+  test('cuts the delay, and the limiter within counts and gives tokens as ever', () => {
     const inner = exponential({ baseMs: 100, maxMs: 100_000 })
     const limiter = withMaxWait(inner, 300)
     expect(Array.from({ length: 4 }, () => limiter.when('a'))).toEqual([100, 200, 300, 300])
@@ -86,14 +86,14 @@ describe('withMaxWait', () => {
     expect(inner.numRequeues('a')).toBe(0)
   })
 
-  test('LIM-09 a bound of 0 never waits, an infinite one bounds nothing', () => {
+  test('a bound of 0 never waits, an infinite one bounds nothing', () => {
     expect(withMaxWait(exponential({ baseMs: 5, maxMs: 10 }), 0).when('a')).toBe(0)
     expect(withMaxWait(exponential({ baseMs: 5, maxMs: 10 }), Infinity).when('a')).toBe(5)
   })
 })
 
 describe('jittered', () => {
-  test('B-06 adds a share of up to factor times the delay', () => {
+  test('adds a share of up to factor times the delay', () => {
     const chances = [0, 0.5, 0.999]
     const limiter = jittered(fastSlow({ fastMs: 0, slowMs: 100, maxFast: 0 }), 0.5, {
       random: () => chances.shift()!,

@@ -18,11 +18,11 @@ const doublings = [
 ]
 
 describe('exponential', () => {
-  test('LIM-02 5 ms to 1,000 s doubles from 5 ms and stays at 1,000 s from call 19', () => {
+  test('5 ms to 1,000 s doubles from 5 ms and stays at 1,000 s from call 19', () => {
     expect(delays(exponential({ baseMs: 5, maxMs: 1_000_000 }), 21)).toEqual(doublings)
   })
 
-  test('LIM-01 items have a count each, equal items the same, and it grows without bound', () => {
+  test('items have a count each, equal items the same, and it grows without bound', () => {
     const limiter = exponential({ baseMs: 1, maxMs: 50 })
     expect(delays(limiter, 7)).toEqual([1, 2, 4, 8, 16, 32, 50])
     expect(delays(limiter, 2, 'b')).toEqual([1, 2])
@@ -32,7 +32,7 @@ describe('exponential', () => {
     expect(limiter.when('a')).toBe(50)
   })
 
-  test('LIM-04 forget starts over; an item that was never seen has no count and can be forgotten', () => {
+  test('forget starts over; an item that was never seen has no count and can be forgotten', () => {
     const limiter = exponential({ baseMs: 1, maxMs: 1_000 })
     delays(limiter, 3)
     limiter.forget('a')
@@ -42,11 +42,11 @@ describe('exponential', () => {
     expect(() => limiter.forget('b')).not.toThrow()
   })
 
-  test('LIM-01 a base above the maximum gives the maximum, from the first call on', () => {
+  test('a base above the maximum gives the maximum, from the first call on', () => {
     expect(delays(exponential({ baseMs: 10_000, maxMs: 1_000 }), 2)).toEqual([1_000, 1_000])
   })
 
-  test('LIM-03 call 64 of 1 ns, 63 of 2 ns, 54 of 1,024 ns saturate instead of overflowing', () => {
+  test('call 64 of 1 ns, 63 of 2 ns, 54 of 1,024 ns saturate instead of overflowing', () => {
     for (const [baseMs, call] of [
       [0.000_001, 64],
       [0.000_002, 63],
@@ -57,7 +57,7 @@ describe('exponential', () => {
     }
   })
 
-  test('LIM-03 base 0 is still 0 at call 1,025 and after', () => {
+  test('base 0 is still 0 at call 1,025 and after', () => {
     expect(new Set(delays(exponential({ baseMs: 0, maxMs: 1_000 }), 1_100))).toEqual(new Set([0]))
   })
 
@@ -71,7 +71,7 @@ describe('exponential', () => {
   })
 })
 
-test('LIM-05 the default for items is 1 ms to 1,000 s', () => {
+test('the default for items is 1 ms to 1,000 s', () => {
   expect(delays(defaultItemLimiter(), 12)).toEqual([
     1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 2_048,
   ])
@@ -79,7 +79,7 @@ test('LIM-05 the default for items is 1 ms to 1,000 s', () => {
 })
 
 describe('fastSlow', () => {
-  test('LIM-06 counts first: maxFast calls are fast, the next are slow, until forget', () => {
+  test('counts first: maxFast calls are fast, the next are slow, until forget', () => {
     const limiter = fastSlow({ fastMs: 5, slowMs: 10_000, maxFast: 3 })
     expect(delays(limiter, 5)).toEqual([5, 5, 5, 10_000, 10_000])
     expect(delays(limiter, 1, 'b')).toEqual([5])
@@ -89,7 +89,7 @@ describe('fastSlow', () => {
     expect(delays(limiter, 1)).toEqual([5])
   })
 
-  test('LIM-06 with maxFast 0 the first call is slow', () => {
+  test('with maxFast 0 the first call is slow', () => {
     expect(delays(fastSlow({ fastMs: 5, slowMs: 10_000, maxFast: 0 }), 1)).toEqual([10_000])
   })
 
@@ -99,20 +99,20 @@ describe('fastSlow', () => {
 })
 
 describe('defaultControllerLimiter', () => {
-  test('LIM-10 105 items at one instant: 5 ms for 100 of them, then 100 ms more for each', () => {
+  test('105 items at one instant: 5 ms for 100 of them, then 100 ms more for each', () => {
     const limiter = defaultControllerLimiter({ clock: fakeClock() })
     const first = Array.from({ length: 105 }, (_, index) => limiter.when(`item-${index}`))
     expect(first.slice(0, 100)).toEqual(Array(100).fill(5))
     expect(first.slice(100)).toEqual([100, 200, 300, 400, 500])
   })
 
-  test('LIM-10 of 10,000 items at one instant the last waits 990 s', () => {
+  test('of 10,000 items at one instant the last waits 990 s', () => {
     const limiter = defaultControllerLimiter({ clock: fakeClock() })
     const all = Array.from({ length: 10_000 }, (_, index) => limiter.when(`item-${index}`))
     expect(all.at(-1)).toBe(990_000)
   })
 
-  test('LIM-10 one item that fails again and again follows its own doubling', async () => {
+  test('one item that fails again and again follows its own doubling', async () => {
     const clock = fakeClock()
     const limiter = defaultControllerLimiter({ clock })
     for (const expected of doublings) {

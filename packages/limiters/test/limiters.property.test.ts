@@ -144,7 +144,7 @@ test('a delay is from 0 to ten years, never NaN', () => {
   )
 })
 
-test('LIM-10 by default, delays of one key never get shorter, nor those of all keys together', () => {
+test('by default, delays of one key never get shorter, nor those of all keys together', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(200), { minLength: 1, maxLength: 300 }), (keys) => {
       const limiter = defaultControllerLimiter({ clock: fakeClock() })
@@ -162,7 +162,7 @@ const steps = fc.array(fc.record({ n: fc.nat(5), waitMs: fc.oneof(fc.constant(0)
   maxLength: 30,
 })
 
-test('TB-09 reserve then cancel, at one instant, is as if nothing had happened', () => {
+test('reserve then cancel, at one instant, is as if nothing had happened', () => {
   fc.assert(
     fc.property(perSeconds, bursts, steps, fc.nat(5), (perSecond, burst, before, n) => {
       const [bucket, twin] = [1, 2].map(() => new TokenBucket({ perSecond, burst })) as [
@@ -182,7 +182,7 @@ test('TB-09 reserve then cancel, at one instant, is as if nothing had happened',
   )
 })
 
-test('TB-05 a reservation is ok exactly if it fits the burst, and a delay never negative', () => {
+test('a reservation is ok exactly if it fits the burst, and a delay never negative', () => {
   fc.assert(
     fc.property(perSeconds, bursts, steps, (perSecond, burst, life) => {
       const bucket = new TokenBucket({ perSecond, burst })

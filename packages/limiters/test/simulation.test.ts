@@ -22,7 +22,7 @@ test('the table in the guide says what the simulation says', () => {
   }
 })
 
-test('LIM-10 by default, ten keys a second come back, and the last waits as long as all before', () => {
+test('by default, ten keys a second come back, and the last waits as long as all before', () => {
   const { failures, busiestSecond } = simulations[0]!
   const first = failures.slice(0, keyCount).map(({ delayMs }) => delayMs)
   expect(first.slice(0, 100)).toEqual(Array(100).fill(5))

@@ -8,7 +8,7 @@ function delays(bucket: TokenBucket, times: number, at = t): number[] {
   return Array.from({ length: times }, () => bucket.reserve(1, at).delayMs(at))
 }
 
-describe('TB-06 golden sequences', () => {
+describe('golden sequences', () => {
   test('limit 10, burst 2, all at one instant', () => {
     const bucket = new TokenBucket({ perSecond: 10, burst: 2 })
     const seen = Array.from({ length: 6 }, () => [
@@ -42,12 +42,12 @@ describe('TB-06 golden sequences', () => {
 })
 
 describe('allow', () => {
-  test('TB-02 a new bucket is full', () => {
+  test('a new bucket is full', () => {
     const bucket = new TokenBucket({ perSecond: 1, burst: 3 })
     expect(Array.from({ length: 4 }, () => bucket.allow(1, t))).toEqual([true, true, true, false])
   })
 
-  test('TB-03 tokens flow in while nobody looks, up to the burst', () => {
+  test('tokens flow in while nobody looks, up to the burst', () => {
     const bucket = new TokenBucket({ perSecond: 10, burst: 3 })
     bucket.allow(3, t)
     expect([0, 50, 100, 250, 300, 10_000].map((ms) => bucket.tokens(t + ms))).toEqual([
@@ -55,7 +55,7 @@ describe('allow', () => {
     ])
   })
 
-  test('TB-05 several at once: all or nothing, and never more than the burst', () => {
+  test('several at once: all or nothing, and never more than the burst', () => {
     const bucket = new TokenBucket({ perSecond: 10, burst: 5 })
     expect(bucket.allow(6, t)).toBe(false)
     expect(bucket.allow(4, t)).toBe(true)
@@ -64,7 +64,7 @@ describe('allow', () => {
     expect(bucket.allow(2, t + 100)).toBe(true)
   })
 
-  test('TB-05 taking none is allowed, except in debt', () => {
+  test('taking none is allowed, except in debt', () => {
     const bucket = new TokenBucket({ perSecond: 10, burst: 1 })
     delays(bucket, 1)
     expect(bucket.allow(0, t)).toBe(true)
@@ -73,7 +73,7 @@ describe('allow', () => {
     expect(bucket.allow(0, t + 100)).toBe(true)
   })
 
-  test('TB-04 what is refused leaves no trace', () => {
+  test('what is refused leaves no trace', () => {
     const bucket = new TokenBucket({ perSecond: 10, burst: 1 })
     bucket.allow(1, t)
     for (let again = 0; again < 100; again += 1) bucket.allow(1, t + 50)
@@ -82,7 +82,7 @@ describe('allow', () => {
 })
 
 describe('limits at the edge', () => {
-  test('TB-04 an infinite rate allows everything at once, and ignores the burst', () => {
+  test('an infinite rate allows everything at once, and ignores the burst', () => {
     const bucket = new TokenBucket({ perSecond: Infinity, burst: 0 })
     expect(bucket.allow(1_000_000, t)).toBe(true)
     const reservation = bucket.reserve(5, t)
@@ -91,7 +91,7 @@ describe('limits at the edge', () => {
     expect(bucket.tokens(t)).toBe(0)
   })
 
-  test('TB-07 limit 0: the burst once, then reservations that never come due', () => {
+  test('limit 0: the burst once, then reservations that never come due', () => {
     const bucket = new TokenBucket({ perSecond: 0, burst: 2 })
     expect(delays(bucket, 2)).toEqual([0, 0])
     expect(bucket.allow(1, t + 1e9)).toBe(false)
@@ -108,7 +108,7 @@ describe('limits at the edge', () => {
     expect(bucket.reserve(1, t).ok).toBe(false)
   })
 
-  test('TB-01 a rate made of an interval', () => {
+  test('a rate made of an interval', () => {
     const bucket = new TokenBucket({ perSecond: every(250), burst: 1 })
     expect(delays(bucket, 3)).toEqual([0, 250, 500])
     expect(new TokenBucket({ perSecond: every(0), burst: 0 }).allow(9, t)).toBe(true)
@@ -124,7 +124,7 @@ describe('limits at the edge', () => {
 })
 
 describe('reserve', () => {
-  test('TB-08 the delay is what is left of it, from whatever instant', () => {
+  test('the delay is what is left of it, from whatever instant', () => {
     const bucket = new TokenBucket({ perSecond: 10, burst: 1 })
     delays(bucket, 1)
     const reservation = bucket.reserve(1, t)
@@ -133,7 +133,7 @@ describe('reserve', () => {
     ])
   })
 
-  test('TB-08 what is not ok never comes due, and cannot be cancelled', () => {
+  test('what is not ok never comes due, and cannot be cancelled', () => {
     const bucket = new TokenBucket({ perSecond: 10, burst: 2 })
     const reservation = bucket.reserve(3, t)
     expect([reservation.ok, reservation.delayMs(t)]).toEqual([false, Infinity])
@@ -151,7 +151,7 @@ describe('reserve', () => {
   })
 })
 
-describe('TB-03 time that goes backwards', () => {
+describe('time that goes backwards', () => {
   test('adds nothing and takes nothing', () => {
     const bucket = new TokenBucket({ perSecond: 10, burst: 5 })
     bucket.allow(4, t)
@@ -180,7 +180,7 @@ describe('cancel', () => {
     return counts.map((n) => bucket.reserve(n, t))
   }
 
-  test('TB-09 the last reservation is given back whole', () => {
+  test('the last reservation is given back whole', () => {
     const bucket = new TokenBucket({ perSecond: 10, burst: 2 })
     const [, , , last] = reserveSome(bucket, 1, 1, 1, 1)
     last?.cancel(t)
@@ -188,7 +188,7 @@ describe('cancel', () => {
     expect(bucket.reserve(1, t).delayMs(t)).toBe(200)
   })
 
-  test('TB-09 what was promised to others on top is not given back', () => {
+  test('what was promised to others on top is not given back', () => {
     const bucket = new TokenBucket({ perSecond: 10, burst: 5 })
     const [, early, late] = reserveSome(bucket, 5, 3, 1)
     expect([early?.delayMs(t), late?.delayMs(t)]).toEqual([300, 400])
@@ -197,14 +197,14 @@ describe('cancel', () => {
     expect(bucket.tokens(t)).toBe(-2)
   })
 
-  test('TB-09 nothing is given back once others were promised as many', () => {
+  test('nothing is given back once others were promised as many', () => {
     const bucket = new TokenBucket({ perSecond: 10, burst: 5 })
     const [, early] = reserveSome(bucket, 5, 2, 1, 1)
     early?.cancel(t)
     expect(bucket.tokens(t)).toBe(-4)
   })
 
-  test('TB-09 from the last to the first, everything is given back', () => {
+  test('from the last to the first, everything is given back', () => {
     const bucket = new TokenBucket({ perSecond: 10, burst: 5 })
     const all = reserveSome(bucket, 5, 1, 2, 3)
     expect(bucket.tokens(t)).toBe(-6)
@@ -212,7 +212,7 @@ describe('cancel', () => {
     expect(bucket.tokens(t)).toBe(5)
   })
 
-  test('TB-09 never beyond the burst', () => {
+  test('never beyond the burst', () => {
     const bucket = new TokenBucket({ perSecond: 10, burst: 2 })
     const [first] = reserveSome(bucket, 2)
     bucket.setBurst(1, t)
@@ -220,7 +220,7 @@ describe('cancel', () => {
     expect(bucket.tokens(t)).toBe(1)
   })
 
-  test('TB-09 too late once its time has passed; at that time it is not', () => {
+  test('too late once its time has passed; at that time it is not', () => {
     const late = new TokenBucket({ perSecond: 10, burst: 1 })
     const [, passed] = reserveSome(late, 1, 1)
     passed?.cancel(t + 101)
@@ -232,7 +232,7 @@ describe('cancel', () => {
     expect(justInTime.tokens(t + 100)).toBe(1)
   })
 
-  test('TB-10 one that could be used at once must be cancelled with the same instant', () => {
+  test('one that could be used at once must be cancelled with the same instant', () => {
     const moved = new TokenBucket({ perSecond: 10, burst: 5 })
     moved.reserve(3, t).cancel(t + 1)
     expect(moved.tokens(t + 1)).toBeCloseTo(2.01)
@@ -242,7 +242,7 @@ describe('cancel', () => {
     expect(pinned.tokens(t)).toBe(5)
   })
 
-  test('TB-09 nothing to give back: for no token, or once the rate is infinite', () => {
+  test('nothing to give back: for no token, or once the rate is infinite', () => {
     const bucket = new TokenBucket({ perSecond: 10, burst: 2 })
     const [, , nothing, one] = reserveSome(bucket, 1, 1, 0, 1)
     nothing?.cancel(t)
@@ -253,7 +253,7 @@ describe('cancel', () => {
     expect(bucket.tokens(t)).toBe(-1)
   })
 
-  test('TB-08 the rate that counts is that of the time of the reservation', () => {
+  test('the rate that counts is that of the time of the reservation', () => {
     const bucket = new TokenBucket({ perSecond: 10, burst: 5 })
     const [, early] = reserveSome(bucket, 5, 3)
     bucket.setLimit(1, t)
@@ -265,7 +265,7 @@ describe('cancel', () => {
 })
 
 describe('setLimit and setBurst', () => {
-  test('TB-12 what flowed in before counts by the old rate, what comes after by the new one', () => {
+  test('what flowed in before counts by the old rate, what comes after by the new one', () => {
     const bucket = new TokenBucket({ perSecond: 10, burst: 10 })
     bucket.allow(10, t)
     bucket.setLimit(1, t + 200)
@@ -273,7 +273,7 @@ describe('setLimit and setBurst', () => {
     expect([200, 700, 1_200].map((ms) => bucket.tokens(t + ms))).toEqual([2, 2.5, 3])
   })
 
-  test('TB-12 earlier reservations keep their times', () => {
+  test('earlier reservations keep their times', () => {
     const bucket = new TokenBucket({ perSecond: 10, burst: 1 })
     delays(bucket, 1)
     const reservation = bucket.reserve(1, t)
@@ -281,7 +281,7 @@ describe('setLimit and setBurst', () => {
     expect(reservation.delayMs(t)).toBe(100)
   })
 
-  test('TB-12 a lower burst cuts the tokens there are, also to none', () => {
+  test('a lower burst cuts the tokens there are, also to none', () => {
     const bucket = new TokenBucket({ perSecond: 1, burst: 10 })
     bucket.setBurst(3, t)
     expect([bucket.burst, bucket.tokens(t)]).toEqual([3, 3])
@@ -289,13 +289,13 @@ describe('setLimit and setBurst', () => {
     expect(bucket.tokens(t + 60_000)).toBe(0)
   })
 
-  test('TB-12 a higher burst has to fill up', () => {
+  test('a higher burst has to fill up', () => {
     const bucket = new TokenBucket({ perSecond: 10, burst: 2 })
     bucket.setBurst(5, t)
     expect([0, 100, 1_000].map((ms) => bucket.tokens(t + ms))).toEqual([2, 3, 5])
   })
 
-  test('TB-12 from infinite to 10 per second and burst 0 to 5: empty now, full after a second', () => {
+  test('from infinite to 10 per second and burst 0 to 5: empty now, full after a second', () => {
     const bucket = new TokenBucket({ perSecond: Infinity, burst: 0 })
     bucket.setLimit(10, t)
     bucket.setBurst(5, t)
@@ -303,7 +303,7 @@ describe('setLimit and setBurst', () => {
     expect(bucket.allow(1, t)).toBe(false)
   })
 
-  test('TB-12 a rate of 0 freezes the tokens, and a rate above it starts them again', () => {
+  test('a rate of 0 freezes the tokens, and a rate above it starts them again', () => {
     const bucket = new TokenBucket({ perSecond: 10, burst: 5 })
     bucket.allow(5, t)
     bucket.setLimit(0, t + 100)

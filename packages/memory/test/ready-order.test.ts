@@ -73,7 +73,7 @@ function drain(queue: DirectQueue): string[] {
 
 const options = { dedupe: 'client-go', failuresExpireMs: never } as const
 
-test('CQ-01 without an order of its own a queue is first in, first out', () => {
+test('without an order of its own a queue is first in, first out', () => {
   const driver = memoryDriver()
   void driver.open({ clock: fakeClock() })
   const queue = driver.direct!('q')
@@ -82,7 +82,7 @@ test('CQ-01 without an order of its own a queue is first in, first out', () => {
   expect(driver.capabilities.order).toBe('strict')
 })
 
-test('CQ-02 push for new keys and for dirty ones at done, pop only while there are some, touch only for waiting keys', () => {
+test('push for new keys and for dirty ones at done, pop only while there are some, touch only for waiting keys', () => {
   const { order, queue } = scene()
   expect(claim(queue)).toBeUndefined()
   add(queue, 'b', 'a', 'b')
@@ -96,7 +96,7 @@ test('CQ-02 push for new keys and for dirty ones at done, pop only while there a
   expect(drain(queue)).toEqual(['a', 'b'])
 })
 
-test('CQ-03 never given duplicates: keys that were withdrawn meanwhile are touched, not pushed', () => {
+test('never given duplicates: keys that were withdrawn meanwhile are touched, not pushed', () => {
   const { driver, order, queue } = scene()
   add(queue, 'b', 'a')
   expect(driver.cancel('q', ['a'])).toEqual(['cancelled'])
@@ -109,7 +109,7 @@ test('CQ-03 never given duplicates: keys that were withdrawn meanwhile are touch
   expect(drain(queue)).toEqual(['b'])
 })
 
-test('CQ-04 calls are serialized: none is made while another one runs', () => {
+test('calls are serialized: none is made while another one runs', () => {
   let depth = 0
   const keys: string[] = []
   const alone = <Result>(call: () => Result): Result => {
@@ -131,7 +131,7 @@ test('CQ-04 calls are serialized: none is made while another one runs', () => {
   expect(drain(driver.direct!('q'))).toEqual(['c', 'b', 'a'])
 })
 
-test('CQ-05 the order knows nothing of priorities and delays, only of what is ready', async () => {
+test('the order knows nothing of priorities and delays, only of what is ready', async () => {
   const { clock, driver, order, queue } = scene()
   void driver.add('q', [{ key: 'b', item: undefined, priority: 7, delayMs: 0 }], options)
   void driver.add('q', [{ key: 'a', item: undefined, priority: 0, delayMs: 100 }], options)

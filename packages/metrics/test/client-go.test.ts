@@ -6,7 +6,7 @@ function setUp() {
   return { ...scene, queue: new StagedQueue(scene.clock, storeDriver(scene.clock)) }
 }
 
-test('MET-T01, MET-04 to MET-08, MET-12: what client-go measures of one key, to the digit', async () => {
+test('what client-go measures of one key, to the digit', async () => {
   const { clock, ledger, queue } = setUp()
   queue.add('foo')
   expect(ledger.value('q adds')).toBe(1)
@@ -46,13 +46,13 @@ test('MET-T01, MET-04 to MET-08, MET-12: what client-go measures of one key, to 
   expect(ledger.value('q longest')).toBe(0)
 })
 
-test('MET-06: giving back what was not taken is measured by nobody', () => {
+test('giving back what was not taken is measured by nobody', () => {
   const { ledger, queue } = setUp()
   queue.done('foo', 77)
   expect(ledger.observations('q work')).toEqual([])
 })
 
-test('MET-07: a key added while it is worked on waits from that add', async () => {
+test('a key added while it is worked on waits from that add', async () => {
   const { clock, ledger, queue } = setUp()
   queue.add('a')
   const token = queue.claim('a')
@@ -63,7 +63,7 @@ test('MET-07: a key added while it is worked on waits from that add', async () =
   expect(ledger.observations('q latency')).toEqual([0, 3])
 })
 
-test('MET-08: unfinished is the sum of the ages, longest the greatest', async () => {
+test('unfinished is the sum of the ages, longest the greatest', async () => {
   const { clock, ledger, queue } = setUp()
   queue.add('a')
   queue.claim('a')
@@ -75,7 +75,7 @@ test('MET-08: unfinished is the sum of the ages, longest the greatest', async ()
   expect(ledger.value('q longest')).toBe(2)
 })
 
-test('MET-09: the refreshed gauges stand still from the shutdown on', async () => {
+test('the refreshed gauges stand still from the shutdown on', async () => {
   const { clock, ledger, queue } = setUp()
   queue.add('a')
   queue.claim('a')
@@ -142,14 +142,14 @@ test('beside a worker, a wait ends with the handler or the finish, and a release
   expect(ledger.observations('q latency')).toEqual([3, 0.5])
 })
 
-test('MET-03: a queue without a name has no metrics and no refresh', async () => {
+test('a queue without a name has no metrics and no refresh', async () => {
   const { clock, ledger, queue } = setUp()
   new StagedQueue(clock, queue.driver, '').add('a')
   expect(ledger.values.size).toBe(0)
   expect(clock.waiters()).toBe(0)
 })
 
-test('MET-11: every addAfter, addRateLimited and retry counts, whatever its delay', () => {
+test('every addAfter, addRateLimited and retry counts, whatever its delay', () => {
   const { ledger, queue } = setUp()
   queue.add('a')
   queue.addAfter('a', 1_000)
@@ -163,7 +163,7 @@ test('MET-11: every addAfter, addRateLimited and retry counts, whatever its dela
   expect(ledger.value('q adds')).toBe(1)
 })
 
-test('MET-02, MET-19: two recorders never take the events from each other', () => {
+test('two recorders never take the events from each other', () => {
   const { ledger, queue } = setUp()
   const other = stage()
   queue.add('a')
@@ -171,7 +171,7 @@ test('MET-02, MET-19: two recorders never take the events from each other', () =
   expect(other.ledger.value('q adds')).toBe(1)
 })
 
-test('MET-10: a provider that throws is reported, and the queue goes on', () => {
+test('a provider that throws is reported, and the queue goes on', () => {
   const errors: unknown[] = []
   const { clock, ledger } = stage()
   const provider = ledger.provider()

@@ -9,7 +9,7 @@ import { DueHeap } from '../src/queue/due-heap.ts'
 import { PriorityLabels } from '../src/queue/priority-labels.ts'
 import { Ledger } from './stage.ts'
 
-test('MET-14, MET-15: the presets have the bounds of the originals, digit by digit', () => {
+test('the presets have the bounds of the originals, digit by digit', () => {
   const kubernetes = [
     '1e-8',
     '1e-7',
@@ -77,7 +77,7 @@ test('the heap gives keys in the order in which they are due, each of them once'
   expect([heap.popDue(Infinity), heap.get(key)]).toEqual([undefined, undefined])
 })
 
-test('MET-18 without its quirk: the first 25 priorities keep their labels, the rest share one', () => {
+test('without its quirk: the first 25 priorities keep their labels, the rest share one', () => {
   const labels = new PriorityLabels()
   for (let priority = 0; priority < 25; priority += 1) {
     expect(labels.labelOf(priority)).toBe(String(priority))

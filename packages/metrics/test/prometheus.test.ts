@@ -47,7 +47,7 @@ test('every metric of the table is there from the first event, with its help and
   ])
 })
 
-test('MET-17: name and controller are both the name of the queue, unless one is given', async () => {
+test('name and controller are both the name of the queue, unless one is given', async () => {
   const { register, queue } = setUp({ controllers: { orders: 'order-controller' } })
   queue.add('a')
   expect(await lines(register, 'workqueue_retries_total')).toEqual([

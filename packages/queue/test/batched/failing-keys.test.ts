@@ -25,7 +25,7 @@ function failFor(scene: Scene, verb: 'add' | 'finish', key: string, failures: Fa
   Object.assign(inner, { [verb]: failing })
 }
 
-describe('5 Flushing: keys that fail in the driver', () => {
+describe('Flushing: keys that fail in the driver', () => {
   test('one bad key fails alone', async () => {
     const scene = new Scene(late)
     const queue = scene.queue()

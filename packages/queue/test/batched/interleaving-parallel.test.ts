@@ -19,7 +19,7 @@ afterAll(() => {
 })
 
 test.each([0, 2, 5])(
-  'S1 S2 S7 S9 L4 whatever the order in which calls beside each other arrive, prefetch %i',
+  'no add is lost and no key runs twice at a time, in whatever order concurrent calls arrive, prefetch %i',
   async (prefetch) => {
     const { parallelMin } = await import(limitsPath)
     const { examineOrders } = await import('../support/orders.ts')

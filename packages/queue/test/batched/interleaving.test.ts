@@ -5,7 +5,7 @@ import { createQueue, memoryDriver } from '../../src/index.ts'
 import { examineOrders, scheduled } from '../support/orders.ts'
 
 test.each([0, 2])(
-  'S1 S2 S7 S9 L4 whatever the order in which calls and answers arrive, prefetch %i',
+  'no add is lost and no key runs twice at a time, in whatever order calls and answers arrive, prefetch %i',
   (prefetch) => examineOrders({ prefetch }),
 )
 

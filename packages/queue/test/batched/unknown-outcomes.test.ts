@@ -34,7 +34,7 @@ function unknownFor(scene: Scene, verb: 'add' | 'finish', times: number, isServe
 describe.each([
   ['was served', true],
   ['was not', false],
-])('3 Store trouble: a driver that does not know of one key, which %s', (_, isServed) => {
+])('Store trouble: a driver that does not know of one key, which %s', (_, isServed) => {
   test('an add is repeated, and is one run', async ({ onTestFinished }) => {
     const time = fakeRealTime(onTestFinished)
     const scene = new Scene(late)
@@ -60,7 +60,7 @@ describe.each([
   })
 })
 
-describe('3 Store trouble: adds', () => {
+describe('Store trouble: adds', () => {
   test('an add whose answer was lost is repeated, and is one run', async ({ onTestFinished }) => {
     const time = fakeRealTime(onTestFinished)
     const scene = new Scene(late)
@@ -98,7 +98,7 @@ describe('3 Store trouble: adds', () => {
     expect(await scene.states()).toEqual({ open: 'ready', a: 'ready' })
   })
 
-  test('S11: if the outcome is unknown until timeoutMs, the error does not say that nothing was done', async ({
+  test('if the outcome is unknown until timeoutMs, the error does not say that nothing was done', async ({
     onTestFinished,
   }) => {
     for (const after of [unknown, away, busy, new SluiceError('ERR_STORE_DAMAGED', 'damaged')]) {
@@ -115,7 +115,7 @@ describe('3 Store trouble: adds', () => {
     }
   })
 
-  test('S11: a definite error rejects at once, with nothing done', async () => {
+  test('a definite error rejects at once, with nothing done', async () => {
     const scene = new Scene(late)
     const queue = scene.queue()
     await queue.add('open')
@@ -130,7 +130,7 @@ describe('3 Store trouble: adds', () => {
   })
 })
 
-describe('3 Store trouble: finishing', () => {
+describe('Store trouble: finishing', () => {
   test('a finish whose answer was lost is repeated, and took effect once', async ({
     onTestFinished,
   }) => {
@@ -219,7 +219,7 @@ describe('3 Store trouble: finishing', () => {
   })
 })
 
-describe('3 Store trouble: claims', () => {
+describe('Store trouble: claims', () => {
   test('a claim whose answer was lost is adopted, and handed out once', async () => {
     const scene = new Scene(late)
     const queue = scene.queue()
@@ -286,7 +286,7 @@ describe('3 Store trouble: claims', () => {
   })
 })
 
-describe('3 Store trouble: a store that does not answer', () => {
+describe('Store trouble: a store that does not answer', () => {
   test('a call that was sent rejects with ERR_UNKNOWN_OUTCOME, one that was not with ERR_TIMEOUT', async ({
     onTestFinished,
   }) => {

@@ -5,7 +5,7 @@ import { refusal } from '../support/refusal.ts'
 import { holding, late, Scene, seen, setups, take } from '../support/setups.ts'
 
 describe.each(setups)('close over $way', (setup) => {
-  test('3 close: then get gives undefined, finishing is lost, others reject with ERR_CLOSED', async () => {
+  test('close: then get gives undefined, finishing is lost, others reject with ERR_CLOSED', async () => {
     const scene = new Scene(setup)
     const queue = scene.limited()
     await queue.addMany(['a', 'b'])
@@ -40,7 +40,7 @@ describe.each(setups)('close over $way', (setup) => {
     expect(queue.shuttingDown).toBe(true)
   })
 
-  test('3 close: is idempotent, also while it is under way', async () => {
+  test('close: is idempotent, also while it is under way', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.add('a')
@@ -49,13 +49,13 @@ describe.each(setups)('close over $way', (setup) => {
     await queue[Symbol.asyncDispose]()
   })
 
-  test('3 close: of a queue that was never used opens nothing', async () => {
+  test('close: of a queue that was never used opens nothing', async () => {
     const scene = new Scene(setup)
     await scene.queue().close()
     expect(scene.clock.waiters()).toBe(0)
   })
 
-  test('3 close: nothing is taken or handed out from the moment of the call', async () => {
+  test('close: nothing is taken or handed out from the moment of the call', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.add('a')
@@ -71,7 +71,7 @@ describe.each(setups)('close over $way', (setup) => {
     expect(await scene.states()).toEqual({ a: 'ready' })
   })
 
-  test('3 close: waiters are answered at once', async () => {
+  test('close: waiters are answered at once', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.add('held')
@@ -88,7 +88,7 @@ describe.each(setups)('close over $way', (setup) => {
     expect(scene.takeErrors()).toEqual(['ERR_CLOSING'])
   })
 
-  test('3 close: without a grace, signals are aborted at once and a second is waited', async () => {
+  test('close: without a grace, signals are aborted at once and a second is waited', async () => {
     const { scene, queue, held } = await holding(setup)
     const closing = seen(queue.close())
     await scene.clock.step(0)
@@ -102,7 +102,7 @@ describe.each(setups)('close over $way', (setup) => {
     expect(scene.takeErrors()).toEqual(['ERR_CLOSING'])
   })
 
-  test('3 close: work given back within that second counts, and ends the wait', async () => {
+  test('close: work given back within that second counts, and ends the wait', async () => {
     const scene = new Scene(setup)
     const queue = scene.limited()
     await queue.addMany(['a', 'b', 'c'])
@@ -117,7 +117,7 @@ describe.each(setups)('close over $way', (setup) => {
     expect(await scene.states()).toEqual({ b: 'backoff', c: 'ready' })
   })
 
-  test('3 close: graceMs is how long holders have before their signals are aborted', async () => {
+  test('close: graceMs is how long holders have before their signals are aborted', async () => {
     const { scene, queue, held } = await holding(setup)
     const closing = seen(queue.close({ graceMs: 5_000 }))
     await scene.clock.step(4_999)
@@ -130,7 +130,7 @@ describe.each(setups)('close over $way', (setup) => {
     expect(scene.takeErrors()).toEqual(['ERR_CLOSING'])
   })
 
-  test('3 close: by default, handlers of workers have ten seconds, and keys taken by hand none', async () => {
+  test('close: by default, handlers of workers have ten seconds, and keys taken by hand none', async () => {
     const { scene, queue, held } = await holding(setup)
     const signals = new Map<string, AbortSignal>()
     let finish = (): void => undefined
@@ -162,7 +162,7 @@ describe.each(setups)('close over $way', (setup) => {
     expect(scene.takeErrors()).toEqual(['ERR_CLOSING'])
   })
 
-  test('3 close: ends when the last handler has returned', async () => {
+  test('close: ends when the last handler has returned', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     let finish = (): void => undefined
@@ -178,7 +178,7 @@ describe.each(setups)('close over $way', (setup) => {
     expect(await scene.states()).toEqual({})
   })
 
-  test('3 close: the grace ends with the last key that is given back', async () => {
+  test('close: the grace ends with the last key that is given back', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.addMany(['a', 'b'])
@@ -211,7 +211,7 @@ describe.each(setups)('close over $way', (setup) => {
     expect(String(error)).not.toContain('"k0"')
   })
 
-  test('3 close: a holder may add its key again until the queue is closed; no other caller may add', async () => {
+  test('close: a holder may add its key again until the queue is closed; no other caller may add', async () => {
     const scene = new Scene(setup)
     const queue = scene.limited()
     await queue.add('a')
@@ -226,7 +226,7 @@ describe.each(setups)('close over $way', (setup) => {
     await closing
   })
 
-  test('3 close: after a shutdown, and while it drains', async () => {
+  test('close: after a shutdown, and while it drains', async () => {
     const scene = new Scene(setup)
     const one = scene.queue()
     await one.shutDown()
@@ -244,7 +244,7 @@ describe.each(setups)('close over $way', (setup) => {
     expect(await refusal(two.shutDown())).toMatchObject({ code: 'ERR_CLOSED' })
   })
 
-  test('3 close: calls that were accepted are answered', async () => {
+  test('close: calls that were accepted are answered', async () => {
     const scene = new Scene(setup)
     const queue = scene.limited()
     await queue.add('a')
@@ -255,7 +255,7 @@ describe.each(setups)('close over $way', (setup) => {
     expect(await scene.states()).toEqual({ b: 'ready', c: 'delayed', d: 'backoff' })
   })
 
-  test('3 close: nothing runs afterwards', async () => {
+  test('close: nothing runs afterwards', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.addMany(['a', 'b'])
@@ -273,7 +273,7 @@ describe.each(setups)('close over $way', (setup) => {
     expect(scene.takeErrors()).toEqual(['ERR_CLOSING'])
   })
 
-  test('3 close: leaving a scope closes the queue', async () => {
+  test('close: leaving a scope closes the queue', async () => {
     const scene = new Scene(setup)
     const other = scene.queue()
     {
@@ -295,7 +295,7 @@ describe.each(setups)('close over $way', (setup) => {
   })
 })
 
-test('3 close: keys taken by hand are not told later because a handler runs and the store is silent', async ({
+test('close: keys taken by hand are not told later because a handler runs and the store is silent', async ({
   onTestFinished,
 }) => {
   const { scene, queue, held } = await holding(late)
@@ -322,7 +322,7 @@ test('3 close: keys taken by hand are not told later because a handler runs and 
   expect(scene.takeErrors()).toEqual(['ERR_CLOSING'])
 })
 
-test('3 close: called again with a grace of 0, it ends within two seconds, also if the store is silent', async ({
+test('close: called again with a grace of 0, it ends within two seconds, also if the store is silent', async ({
   onTestFinished,
 }) => {
   const { scene, queue, held } = await holding(late)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { run } from '../support/program.ts'
 
-describe('Q-28: keys that went through the queue leave nothing behind', {
+describe('keys that went through the queue leave nothing behind', {
   timeout: 120_000,
 }, () => {
   test('heap after 2, 6 and 10 million keys is within 1 MB, over direct', async () => {

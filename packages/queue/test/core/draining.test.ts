@@ -23,7 +23,7 @@ describe.each(setups)('shutDownWithDrain over $way', (setup) => {
     expect(queue.shuttingDown).toBe(true)
   })
 
-  test('Q-20: waits for keys that this object holds', async () => {
+  test('waits for keys that this object holds', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.addMany(['a', 'b'])
@@ -39,7 +39,7 @@ describe.each(setups)('shutDownWithDrain over $way', (setup) => {
     expect(drained.state).toBe('resolved')
   })
 
-  test('Q-21 as of section 4: waits for queued keys, however much time passes', async () => {
+  test('waits for queued keys, however much time passes', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.addMany(['a', 'b', 'c'])
@@ -56,7 +56,7 @@ describe.each(setups)('shutDownWithDrain over $way', (setup) => {
     }
   })
 
-  test('Q-21 as of section 4: waits for a key that is dirty while it drains', async () => {
+  test('waits for a key that is dirty while it drains', async () => {
     const { scene, queue, held } = await holding(setup)
     await queue.add('a')
     const drained = seen(queue.shutDownWithDrain())
@@ -70,7 +70,7 @@ describe.each(setups)('shutDownWithDrain over $way', (setup) => {
     expect(drained.state).toBe('resolved')
   })
 
-  test('3 Shutdown: waits for a key that was released', async () => {
+  test('Shutdown: waits for a key that was released', async () => {
     const { scene, queue, held } = await holding(setup)
     const drained = seen(queue.shutDownWithDrain())
     await scene.clock.step(7)
@@ -82,7 +82,7 @@ describe.each(setups)('shutDownWithDrain over $way', (setup) => {
     expect(drained.state).toBe('resolved')
   })
 
-  test('3 Shutdown: delayed, parked and paused keys do not count', async () => {
+  test('Shutdown: delayed, parked and paused keys do not count', async () => {
     const scene = new Scene(setup)
     const queue = scene.limited()
     await queue.addMany(['parked', 'retried'])
@@ -100,7 +100,7 @@ describe.each(setups)('shutDownWithDrain over $way', (setup) => {
     })
   })
 
-  test('3 Shutdown: nor do the keys of a paused queue', async () => {
+  test('Shutdown: nor do the keys of a paused queue', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.add('a')
@@ -110,7 +110,7 @@ describe.each(setups)('shutDownWithDrain over $way', (setup) => {
     expect(drained.state).toBe('resolved')
   })
 
-  test('3 Shutdown: nor for keys that others add meanwhile', async () => {
+  test('Shutdown: nor for keys that others add meanwhile', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     const other = scene.queue()
@@ -128,23 +128,23 @@ describe.each(setups)('shutDownWithDrain over $way', (setup) => {
 
   test.each([
     [
-      '3 Shutdown: ends when another queue object takes the last key',
+      'Shutdown: ends when another queue object takes the last key',
       async (other) => void (await other.get()),
     ],
     [
-      '3 Shutdown: ends when another queue object takes and finishes the last key',
+      'Shutdown: ends when another queue object takes and finishes the last key',
       async (other) => void (await (await other.get())?.done()),
     ],
     [
-      '3 Shutdown: ends when another queue object cancels the last key',
+      'Shutdown: ends when another queue object cancels the last key',
       async (other) => void (await other.cancel('a')),
     ],
     [
-      '3 Shutdown: ends when another queue object parks the last key',
+      'Shutdown: ends when another queue object parks the last key',
       async (other) => void (await other.inspect.park('a')),
     ],
     [
-      '3 Shutdown: ends when its last key is cancelled',
+      'Shutdown: ends when its last key is cancelled',
       async (_, queue) => void (await queue.cancel('a')),
     ],
   ] satisfies [string, (other: Queue<string>, queue: Queue<string>) => Promise<void>][])(
@@ -162,7 +162,7 @@ describe.each(setups)('shutDownWithDrain over $way', (setup) => {
     },
   )
 
-  test('3 Shutdown: nor for keys that others hold', async () => {
+  test('Shutdown: nor for keys that others hold', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     const other = scene.queue()
@@ -173,7 +173,7 @@ describe.each(setups)('shutDownWithDrain over $way', (setup) => {
     expect(drained.state).toBe('resolved')
   })
 
-  test('3 Shutdown: keys that others take count as taken', async () => {
+  test('Shutdown: keys that others take count as taken', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     const other = scene.queue()
@@ -186,7 +186,7 @@ describe.each(setups)('shutDownWithDrain over $way', (setup) => {
     expect(drained.state).toBe('resolved')
   })
 
-  test('Q-22 as of section 4: all drains end together', async () => {
+  test('all drains end together', async () => {
     const { scene, queue, held } = await holding(setup)
     const drainers = [1, 2, 3].map(() => seen(queue.shutDownWithDrain()))
     await scene.quiet()
@@ -196,7 +196,7 @@ describe.each(setups)('shutDownWithDrain over $way', (setup) => {
     expect(drainers.map(({ state }) => state)).toEqual(['resolved', 'resolved', 'resolved'])
   })
 
-  test('Q-23: a shutDown during a drain ends all drains', async () => {
+  test('a shutDown during a drain ends all drains', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.add('a')
@@ -209,7 +209,7 @@ describe.each(setups)('shutDownWithDrain over $way', (setup) => {
     expect(await scene.states()).toEqual({ a: 'processing' })
   })
 
-  test('Q-24: a drain after a shutDown waits', async () => {
+  test('a drain after a shutDown waits', async () => {
     const { scene, queue, held } = await holding(setup)
     await queue.shutDown()
     const drained = seen(queue.shutDownWithDrain())
@@ -220,7 +220,7 @@ describe.each(setups)('shutDownWithDrain over $way', (setup) => {
     expect(drained.state).toBe('resolved')
   })
 
-  test('Q-27: a shutDown together with the last done is not missed', async () => {
+  test('a shutDown together with the last done is not missed', async () => {
     const { scene, queue, held } = await holding(setup)
     const drained = seen(queue.shutDownWithDrain())
     await Promise.all([held.done(), queue.shutDown()])
@@ -286,7 +286,7 @@ describe.each(setups)('shutDownWithDrain over $way', (setup) => {
 })
 
 describe.each(batchedSetups)('shutDownWithDrain over $way, on a shared store', (setup) => {
-  test('3 Shutdown: ends within a second after another process has taken the last key', async () => {
+  test('Shutdown: ends within a second after another process has taken the last key', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.add('a')
@@ -344,7 +344,7 @@ describe.each([late, unleased])('adds in flight at a shutdown over $way', (setup
     return { scene, queue, arrive }
   }
 
-  test('3 Shutdown: they are handed out, since they were accepted before it', async () => {
+  test('Shutdown: they are handed out, since they were accepted before it', async () => {
     const { queue, arrive } = await adding((it) => void it.addMany(['a', 'b']))
     const shutDown = queue.shutDown()
     await arrive()
@@ -353,7 +353,7 @@ describe.each([late, unleased])('adds in flight at a shutdown over $way', (setup
     expect(await queue.get()).toBe(undefined)
   })
 
-  test('3 Shutdown: a drain waits for them', async () => {
+  test('Shutdown: a drain waits for them', async () => {
     const { scene, queue, arrive } = await adding((it) => it.addSoon('a'))
     const drained = seen(queue.shutDownWithDrain())
     await scene.quiet()
@@ -365,7 +365,7 @@ describe.each([late, unleased])('adds in flight at a shutdown over $way', (setup
     expect(drained.state).toBe('resolved')
   })
 
-  test('3 Shutdown: it waits for a second add of a key that waits for the first', async () => {
+  test('Shutdown: it waits for a second add of a key that waits for the first', async () => {
     const { scene, queue } = await adding((it) => {
       it.addSoon('a')
       it.addSoon('a')

@@ -3,7 +3,7 @@ import { run } from '../support/program.ts'
 
 const ways = ['direct', 'batched', 'late']
 
-describe.each(ways)('3 Time: keeping a process alive over %s', (way) => {
+describe.each(ways)('Time: keeping a process alive over %s', (way) => {
   test('is done by every wait, unless ref is false, and by nothing else', async () => {
     const { lines } = await run('living', way)
     expect(lines).toEqual([

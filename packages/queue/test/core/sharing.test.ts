@@ -50,7 +50,7 @@ describe.each(setups)('two queue objects of one name over $way', (setup) => {
     expect(waiting[1]?.value?.key).toBe('released')
   })
 
-  test('a key that one holds, the other does not get (S1)', async () => {
+  test('a key that one holds, the other does not get', async () => {
     const scene = new Scene(setup)
     const one = scene.queue()
     const other = scene.queue()
@@ -92,7 +92,7 @@ describe.each(setups)('two queue objects of one name over $way', (setup) => {
 })
 
 describe.each(setups)('queues of different names over $way', (setup) => {
-  test('S12: share nothing', async () => {
+  test('share nothing', async () => {
     const scene = new Scene(setup)
     const names = ['q', 'q2', 'Q', 'q/', 'q\u0301']
     const queues = names.map((name) => scene.queue({ name }))
@@ -107,7 +107,7 @@ describe.each(setups)('queues of different names over $way', (setup) => {
 })
 
 describe.each(setups)('a driver that queues share over $way', (setup) => {
-  test('2 Options: keeps its keys from one queue object to the next', async () => {
+  test('Options: keeps its keys from one queue object to the next', async () => {
     const scene = new Scene(setup)
     const first = scene.delaying()
     await first.add('ready')
@@ -119,7 +119,7 @@ describe.each(setups)('a driver that queues share over $way', (setup) => {
     expect(await drainKeys(second)).toEqual(['delayed'])
   })
 
-  test('2 Options: one clock for all; a second is ERR_CLOCK_MISMATCH', async () => {
+  test('Options: one clock for all; a second is ERR_CLOCK_MISMATCH', async () => {
     const scene = new Scene(setup)
     const first = scene.queue()
     await first.add('a')
@@ -130,7 +130,7 @@ describe.each(setups)('a driver that queues share over $way', (setup) => {
     expect(await drainKeys(scene.queue({ clock: undefined as never }))).toEqual(['a'])
   })
 
-  test('2 Options: after the last queue is closed it may have another clock', async () => {
+  test('Options: after the last queue is closed it may have another clock', async () => {
     const driver = setup.driver(memoryDriver())
     const options = { name: 'q', driver, ...setup.options }
     for (const used of [true, false, true]) {
@@ -141,7 +141,7 @@ describe.each(setups)('a driver that queues share over $way', (setup) => {
     }
   })
 
-  test('2 Options: a clock is too late for a driver that is open', async () => {
+  test('Options: a clock is too late for a driver that is open', async () => {
     const driver = setup.driver(memoryDriver())
     const options = { name: 'q', driver, ...setup.options }
     const first = createQueue(options)
@@ -155,7 +155,7 @@ describe.each(setups)('a driver that queues share over $way', (setup) => {
 })
 
 describe('opening and closing', () => {
-  test('2 Options: opened by the first call of the first queue, closed with the last', async () => {
+  test('Options: opened by the first call of the first queue, closed with the last', async () => {
     const scene = new Scene(late)
     const driver = scene.late
     const one = scene.queue()

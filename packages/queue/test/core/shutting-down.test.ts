@@ -6,7 +6,7 @@ import { refusal } from '../support/refusal.ts'
 import { drainKeys, holding, Scene, seen, setups, take } from '../support/setups.ts'
 
 describe.each(setups)('shutDown over $way', (setup) => {
-  test('Q-01 as of section 4: every kind of add is refused with ERR_SHUT_DOWN', async () => {
+  test('every kind of add is refused with ERR_SHUT_DOWN', async () => {
     const scene = new Scene(setup)
     const queue = scene.limited()
     await queue.shutDown()
@@ -23,7 +23,7 @@ describe.each(setups)('shutDown over $way', (setup) => {
     expect(await scene.states()).toEqual({})
   })
 
-  test('Q-10: queued keys can still be taken, then get gives undefined', async () => {
+  test('queued keys can still be taken, then get gives undefined', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.addMany(['a', 'b'])
@@ -35,7 +35,7 @@ describe.each(setups)('shutDown over $way', (setup) => {
     expect(await queue.get()).toBe(undefined)
   })
 
-  test('Q-11: get gives undefined at once, even while keys are held', async () => {
+  test('get gives undefined at once, even while keys are held', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.add('a')
@@ -46,7 +46,7 @@ describe.each(setups)('shutDown over $way', (setup) => {
     expect(await queue.getMany(3)).toEqual([])
   })
 
-  test('Q-19: it wakes all waiters', async () => {
+  test('it wakes all waiters', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     const getters = [queue.get(), queue.get(), queue.getMany(5)].map((get) => seen<unknown>(get))
@@ -57,14 +57,14 @@ describe.each(setups)('shutDown over $way', (setup) => {
     expect(getters.every(({ state }) => state === 'resolved')).toBe(true)
   })
 
-  test('Q-19: it can be called twice, and together, and resolves each time', async () => {
+  test('it can be called twice, and together, and resolves each time', async () => {
     const queue = new Scene(setup).queue()
     await Promise.all([queue.shutDown(), queue.shutDown()])
     await queue.shutDown()
     expect(queue.shuttingDown).toBe(true)
   })
 
-  test('Q-26: shuttingDown says so from the moment of the call, for ever', async () => {
+  test('shuttingDown says so from the moment of the call, for ever', async () => {
     const queue = new Scene(setup).queue()
     expect(queue.shuttingDown).toBe(false)
     const shuttingDown = queue.shutDown()
@@ -74,7 +74,7 @@ describe.each(setups)('shutDown over $way', (setup) => {
     expect(queue.shuttingDown).toBe(true)
   })
 
-  test('3 Shutdown: acts on this object, not on the store', async () => {
+  test('Shutdown: acts on this object, not on the store', async () => {
     const scene = new Scene(setup)
     const one = scene.queue()
     const other = scene.queue()
@@ -85,7 +85,7 @@ describe.each(setups)('shutDown over $way', (setup) => {
     expect(await drainKeys(other)).toEqual(['a', 'b'])
   })
 
-  test('3 Shutdown: only keys that were due at the time of the call are handed out', async () => {
+  test('Shutdown: only keys that were due at the time of the call are handed out', async () => {
     const scene = new Scene(setup)
     const queue = scene.delaying()
     const other = scene.queue()
@@ -101,7 +101,7 @@ describe.each(setups)('shutDown over $way', (setup) => {
     expect(await drainKeys(other)).toEqual(['added since', 'later'])
   })
 
-  test('3 Shutdown: D-19 as of section 4: delayed keys stay in the store', async () => {
+  test('Shutdown: delayed keys stay in the store', async () => {
     const scene = new Scene(setup)
     const queue = scene.delaying()
     await queue.addAfter('a', 100)
@@ -112,7 +112,7 @@ describe.each(setups)('shutDown over $way', (setup) => {
     expect((await take(scene.queue())).key).toBe('a')
   })
 
-  test('3 Shutdown: getters of a shut down queue do not wait for paused or parked keys', async () => {
+  test('Shutdown: getters of a shut down queue do not wait for paused or parked keys', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.addMany(['parked', 'paused'])
@@ -133,7 +133,7 @@ describe.each(setups)('shutDown over $way', (setup) => {
 })
 
 describe.each(setups)('giving work back after shutDown over $way', (setup) => {
-  test('3 Shutdown: done, retry, release, park and forget are accepted', async () => {
+  test('Shutdown: done, retry, release, park and forget are accepted', async () => {
     const scene = new Scene(setup)
     const queue = scene.limited()
     await queue.addMany(['done', 'retry', 'release', 'park'])
@@ -148,7 +148,7 @@ describe.each(setups)('giving work back after shutDown over $way', (setup) => {
     expect(await queue.cancel('retry')).toBe('cancelled')
   })
 
-  test('3 Shutdown: addAfter and addRateLimited of a held key are accepted, of others refused', async () => {
+  test('Shutdown: addAfter and addRateLimited of a held key are accepted, of others refused', async () => {
     const scene = new Scene(setup)
     const queue = scene.limited()
     await queue.add('held')
@@ -163,7 +163,7 @@ describe.each(setups)('giving work back after shutDown over $way', (setup) => {
     expect(await scene.states()).toEqual({ held: 'backoff' })
   })
 
-  test('Q-16: a key that was dirty at the shutdown can be taken once it is done', async () => {
+  test('a key that was dirty at the shutdown can be taken once it is done', async () => {
     const { scene, queue, held } = await holding(setup)
     await queue.add('a')
     await queue.shutDown()
@@ -174,7 +174,7 @@ describe.each(setups)('giving work back after shutDown over $way', (setup) => {
     expect(await queue.get()).toBe(undefined)
   })
 
-  test('3 Shutdown: a released key is due when it was, and can be taken again', async () => {
+  test('Shutdown: a released key is due when it was, and can be taken again', async () => {
     const { scene, queue, held } = await holding(setup)
     await queue.shutDown()
     await scene.clock.step(5)

@@ -63,13 +63,13 @@ async function everything(scene: Scene): Promise<unknown[]> {
 }
 
 describe.each(setups)('tracing over $way', (setup) => {
-  test('2 Observation: behaviour is the same with a subscriber', async ({ onTestFinished }) => {
+  test('Observation: behaviour is the same with a subscriber', async ({ onTestFinished }) => {
     const quietly = await everything(new Scene(setup))
     listen(onTestFinished)
     expect(await everything(new Scene(setup))).toEqual(quietly)
   })
 
-  test('2 Observation: each call has its request and its result', async ({ onTestFinished }) => {
+  test('Observation: each call has its request and its result', async ({ onTestFinished }) => {
     const log = listen(onTestFinished)
     const scene = new Scene(setup)
     await everything(scene)
@@ -99,7 +99,7 @@ describe.each(setups)('tracing over $way', (setup) => {
     expect(eventsOf(log, 'shut-down').length).toBe(1)
   })
 
-  test('2 Observation: a claim is published in the same form, on every way', async ({
+  test('Observation: a claim is published in the same form, on every way', async ({
     onTestFinished,
   }) => {
     const log = listen(onTestFinished)
@@ -131,7 +131,7 @@ describe.each(setups)('tracing over $way', (setup) => {
     expect(eventsOf(log, 'claim').at(-1)?.request).toMatchObject({ dueBy: 1_000_000 })
   })
 
-  test('2 Observation: every call that starts also ends, once', async ({ onTestFinished }) => {
+  test('Observation: every call that starts also ends, once', async ({ onTestFinished }) => {
     const log = listen(onTestFinished)
     const scene = new Scene(setup)
     await everything(scene)
@@ -143,7 +143,7 @@ describe.each(setups)('tracing over $way', (setup) => {
     expect([ends, asyncEnds]).toEqual([starts, asyncStarts])
   })
 
-  test('2 Observation: errors that go to onError are published, and whose limiter failed', async ({
+  test('Observation: errors that go to onError are published, and whose limiter failed', async ({
     onTestFinished,
   }) => {
     const log = listen(onTestFinished)
@@ -158,7 +158,7 @@ describe.each(setups)('tracing over $way', (setup) => {
   })
 
   for (const layer of ['queue', 'delaying'] as const) {
-    test(`2 Observation: a limiter that fails at a retry is reported, on a ${layer} too`, async ({
+    test(`Observation: a limiter that fails at a retry is reported, on a ${layer} too`, async ({
       onTestFinished,
     }) => {
       const log = listen(onTestFinished)
@@ -181,7 +181,7 @@ describe.each(setups)('tracing over $way', (setup) => {
     })
   }
 
-  test('2 Observation: a subscriber that throws harms no call', async ({ onTestFinished }) => {
+  test('Observation: a subscriber that throws harms no call', async ({ onTestFinished }) => {
     const thrown: unknown[] = []
     const listeners = process.listeners('uncaughtException')
     process.removeAllListeners('uncaughtException')

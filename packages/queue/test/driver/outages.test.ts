@@ -39,7 +39,7 @@ function outage(scene: Scene): { error: Error | undefined } {
 const away = new SluiceError('ERR_STORE', 'away', { retryable: true })
 
 describe.each(slowSetups)('outages over $way', (setup) => {
-  test('3 Store trouble: get, getMany, iteration and drain wait through transient errors', async ({
+  test('Store trouble: get, getMany, iteration and drain wait through transient errors', async ({
     onTestFinished,
   }) => {
     const time = fakeRealTime(onTestFinished)
@@ -72,7 +72,7 @@ describe.each(slowSetups)('outages over $way', (setup) => {
     }
   })
 
-  test('3 Store trouble: they reject when it will not pass', async () => {
+  test('Store trouble: they reject when it will not pass', async () => {
     for (const code of permanent) {
       const error = new SluiceError(code, 'for good')
       const scene = new Scene(setup)
@@ -95,7 +95,7 @@ describe.each(slowSetups)('outages over $way', (setup) => {
     }
   })
 
-  test('3 Store trouble: a get that waits through an outage can give up', async () => {
+  test('Store trouble: a get that waits through an outage can give up', async () => {
     const scene = new Scene(setup)
     const state = outage(scene)
     const queue = scene.queue()
@@ -111,7 +111,7 @@ describe.each(slowSetups)('outages over $way', (setup) => {
     state.error = undefined
   })
 
-  test('3 Store trouble: other verbs reject, and can be repeated', async () => {
+  test('Store trouble: other verbs reject, and can be repeated', async () => {
     const scene = new Scene(setup)
     const state = outage(scene)
     const queue = scene.limited()
@@ -136,7 +136,7 @@ describe.each(slowSetups)('outages over $way', (setup) => {
     expect(await held.done()).toBe('idle')
   })
 
-  test('3 Store trouble: getters continue after a shutdown during an outage', async ({
+  test('Store trouble: getters continue after a shutdown during an outage', async ({
     onTestFinished,
   }) => {
     const time = fakeRealTime(onTestFinished)
@@ -160,7 +160,7 @@ describe.each(slowSetups)('outages over $way', (setup) => {
     scene.takeErrors()
   })
 
-  test('5 Pending: a shutdown does not wait longer than timeoutMs, and takes effect', async ({
+  test('Pending: a shutdown does not wait longer than timeoutMs, and takes effect', async ({
     onTestFinished,
   }) => {
     const time = fakeRealTime(onTestFinished)
@@ -196,7 +196,7 @@ describe.each(slowSetups)('outages over $way', (setup) => {
     expect(await queue.get()).toBe(undefined)
   })
 
-  test('L4: close ends during an outage', async ({ onTestFinished }) => {
+  test('close ends during an outage', async ({ onTestFinished }) => {
     const time = fakeRealTime(onTestFinished)
     const scene = new Scene(setup)
     const state = outage(scene)
@@ -215,7 +215,7 @@ describe.each(slowSetups)('outages over $way', (setup) => {
     scene.takeErrors()
   })
 
-  test('2 Options: looking into a store that does not answer ends with ERR_TIMEOUT', async ({
+  test('Options: looking into a store that does not answer ends with ERR_TIMEOUT', async ({
     onTestFinished,
   }) => {
     const time = fakeRealTime(onTestFinished)
@@ -230,9 +230,7 @@ describe.each(slowSetups)('outages over $way', (setup) => {
     expect(await queue.len()).toBe(1)
   })
 
-  test('L4: close ends while the store opens or closes without an end', async ({
-    onTestFinished,
-  }) => {
+  test('close ends while the store opens or closes without an end', async ({ onTestFinished }) => {
     for (const verb of ['open', 'close']) {
       const time = fakeRealTime(onTestFinished)
       const scene = new Scene(setup)
@@ -254,7 +252,7 @@ describe.each(slowSetups)('outages over $way', (setup) => {
     }
   })
 
-  test('L4: a process that was held up while it closed reads the answer of the store', async ({
+  test('a process that was held up while it closed reads the answer of the store', async ({
     onTestFinished,
   }) => {
     const time = fakeRealTime(onTestFinished)
@@ -272,7 +270,7 @@ describe.each(slowSetups)('outages over $way', (setup) => {
     expect(closing).toMatchObject({ state: 'resolved' })
   })
 
-  test('L4: close ends while the store does not answer, and nothing is left running', async ({
+  test('close ends while the store does not answer, and nothing is left running', async ({
     onTestFinished,
   }) => {
     const time = fakeRealTime(onTestFinished)

@@ -17,7 +17,7 @@ describe('delays around a queue that is not ours', () => {
     expect(await drainKeys(queue)).toEqual(['a'])
   })
 
-  test('D-03, D-11, D-14: follow the rules of the original', async () => {
+  test('follow the rules of the original', async () => {
     const scene = new Scene(direct)
     const queue = adapted(scene)
     expect(await queue.addAfter('now', 0)).toBe('added')
@@ -46,7 +46,7 @@ describe('delays around a queue that is not ours', () => {
     expect(await queue.len()).toBe(1)
   })
 
-  test('2 Items: the item is the one added last, as it was then', async () => {
+  test('Items: the item is the one added last, as it was then', async () => {
     const scene = new Scene(direct)
     const inner = scene.queue<{ n: number }>({ keyOf: () => 'k' })
     const queue = createDelayingQueue<{ n: number }>({
@@ -62,7 +62,7 @@ describe('delays around a queue that is not ours', () => {
     expect((await take(queue)).item).toEqual({ n: 2 })
   })
 
-  test('3 Time: a step of the wall clock neither postpones nor hastens a delay', async () => {
+  test('Time: a step of the wall clock neither postpones nor hastens a delay', async () => {
     const scene = new Scene(direct)
     const queue = adapted(scene)
     await queue.addAfter('a', 50)
@@ -74,7 +74,7 @@ describe('delays around a queue that is not ours', () => {
     expect(await queue.len()).toBe(1)
   })
 
-  test('3 Order: priorities are kept, the higher one wins', async () => {
+  test('Order: priorities are kept, the higher one wins', async () => {
     const scene = new Scene(direct)
     const queue = adapted(scene)
     await queue.addAfter('a', 10)
@@ -83,7 +83,7 @@ describe('delays around a queue that is not ours', () => {
     expect((await take(queue)).priority).toBe(5)
   })
 
-  test('D-19, D-20: a shutdown drops delayed adds, and refuses more', async () => {
+  test('a shutdown drops delayed adds, and refuses more', async () => {
     for (const end of ['shutDown', 'shutDownWithDrain', 'close'] as const) {
       const scene = new Scene(direct)
       const queue = adapted(scene)
@@ -96,7 +96,7 @@ describe('delays around a queue that is not ours', () => {
     }
   })
 
-  test('D-06: so does a shutdown of the queue underneath', async () => {
+  test('so does a shutdown of the queue underneath', async () => {
     const scene = new Scene(direct)
     const inner = scene.queue()
     const queue = createDelayingQueue({ queue: foreign(inner), clock: scene.clock })

@@ -13,7 +13,7 @@ function foreignDelaying(scene: Scene): ForeignQueue<string> {
 }
 
 describe('a limiter around a queue that is not ours', () => {
-  test('RL-01, RL-02, RL-03: counts in this process', async () => {
+  test('counts in this process', async () => {
     const scene = new Scene(direct)
     const queue = adaptedLimited(scene, exponential({ baseMs: 10, maxMs: 1_000 }))
     await queue.addRateLimited('a')
@@ -66,7 +66,7 @@ describe('a limiter around a queue that is not ours', () => {
     expect(await refusal(queue.addRateLimited('b'))).toMatchObject({ code: 'ERR_SHUT_DOWN' })
   })
 
-  test('3 close: a retry after it is lost, also where the delays are those of the queue within', async () => {
+  test('close: a retry after it is lost, also where the delays are those of the queue within', async () => {
     const scene = new Scene(direct)
     const queue = createRateLimitingQueue<string>({ queue: foreignDelaying(scene) })
     await queue.add('a')
@@ -76,7 +76,7 @@ describe('a limiter around a queue that is not ours', () => {
     scene.takeErrors()
   })
 
-  test('2 Held: retry asks again after the limiter’s delay, once, and gives back', async () => {
+  test('Held: retry asks again after the limiter’s delay, once, and gives back', async () => {
     const scene = new Scene(direct)
     const queue = adaptedLimited(scene)
     await queue.add('a')
@@ -91,7 +91,7 @@ describe('a limiter around a queue that is not ours', () => {
     expect(await queue.numRequeues('a')).toBe(0)
   })
 
-  test('2 Held: disposal is a retry, in loops and batches too', async () => {
+  test('Held: disposal is a retry, in loops and batches too', async () => {
     const scene = new Scene(direct)
     const queue = adaptedLimited(scene)
     await queue.addMany(['a', 'b', 'c'])
@@ -120,7 +120,7 @@ describe('a limiter around a queue that is not ours', () => {
     expect(await scene.states()).toEqual({ a: 'processing', b: 'ready' })
   })
 
-  test('3 Shutdown: work is given back after a shutdown, so that a drain ends', async () => {
+  test('Shutdown: work is given back after a shutdown, so that a drain ends', async () => {
     const scene = new Scene(direct)
     const queue = adaptedLimited(scene)
     await queue.addMany(['a', 'b'])

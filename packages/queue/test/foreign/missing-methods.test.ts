@@ -42,7 +42,7 @@ describe('a queue with no more than the methods of client-go’s interface', () 
     expect(await refusal(queue.add('d'))).toMatchObject({ code: 'ERR_SHUT_DOWN' })
   })
 
-  test('2 Held: leaving a loop does not release what was detached', async () => {
+  test('Held: leaving a loop does not release what was detached', async () => {
     const scene = new Scene(direct)
     const queue = bare(scene)
     await queue.add('a')
@@ -55,7 +55,7 @@ describe('a queue with no more than the methods of client-go’s interface', () 
     expect(await detached?.done()).toBe('idle')
   })
 
-  test('2 Held: leaving a loop waits for a retry that is under way, and does not release its key', async () => {
+  test('Held: leaving a loop waits for a retry that is under way, and does not release its key', async () => {
     const scene = new Scene(direct)
     const queue = bare(scene)
     await queue.add('a')
@@ -68,7 +68,7 @@ describe('a queue with no more than the methods of client-go’s interface', () 
     expect(await scene.states()).toEqual({})
   })
 
-  test('2 Held: leaving a loop releases a key whose retry has failed', async () => {
+  test('Held: leaving a loop releases a key whose retry has failed', async () => {
     const scene = new Scene(direct)
     const queue = bare(scene)
     await queue.add('a')

@@ -5,7 +5,7 @@ import { refusal } from '../support/refusal.ts'
 import { drainKeys, Scene, setups, take } from '../support/setups.ts'
 
 describe.each(setups)('a layer around one of ours over $way', (setup) => {
-  test('CFG-02: shares the core: a key that one adds the other hands out', async () => {
+  test('shares the core: a key that one adds the other hands out', async () => {
     const scene = new Scene(setup)
     const below = scene.queue()
     const delaying = createDelayingQueue({ queue: below })
@@ -20,7 +20,7 @@ describe.each(setups)('a layer around one of ours over $way', (setup) => {
     expect(await limited.numRequeues('c')).toBe(1)
   })
 
-  test('CFG-02: a shutdown and a close are of all layers', async () => {
+  test('a shutdown and a close are of all layers', async () => {
     const scene = new Scene(setup)
     const below = scene.queue()
     const above = createRateLimitingQueue({ queue: below })
@@ -34,7 +34,7 @@ describe.each(setups)('a layer around one of ours over $way', (setup) => {
     expect(await refusal(below.len())).toMatchObject({ code: 'ERR_CLOSED' })
   })
 
-  test('2 Held: the layer that handed it out decides what disposal means', async () => {
+  test('Held: the layer that handed it out decides what disposal means', async () => {
     const scene = new Scene(setup)
     const below = scene.queue()
     const above = createRateLimitingQueue({ queue: below })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { run } from '../support/program.ts'
 
-describe('2 Held: one that is collected unfinished', () => {
+describe('Held: one that is collected unfinished', () => {
   test('is reported, and only it, over direct', async () => {
     const { lines } = await run('dropping', 'direct')
     expect(lines).toEqual(['ERR_HELD_DROPPED true', 'kept false'])

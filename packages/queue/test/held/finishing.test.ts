@@ -3,7 +3,7 @@ import type { Held } from '../../src/index.ts'
 import { drainKeys, holding, Scene, seen, setups, take } from '../support/setups.ts'
 
 describe.each(setups)('done over $way', (setup) => {
-  test('Q-14: a key that was added again goes behind everything that waits', async () => {
+  test('a key that was added again goes behind everything that waits', async () => {
     const queue = new Scene(setup).queue()
     await queue.addMany(['a', 'b'])
     const held = await take(queue)
@@ -14,7 +14,7 @@ describe.each(setups)('done over $way', (setup) => {
     expect(await drainKeys(queue)).toEqual(['b', 'c', 'a'])
   })
 
-  test('Q-14: done of a dirty key wakes a waiter', async () => {
+  test('done of a dirty key wakes a waiter', async () => {
     const { scene, queue, held } = await holding(setup)
     const waiting = seen(queue.get())
     await queue.add('a')
@@ -25,7 +25,7 @@ describe.each(setups)('done over $way', (setup) => {
     expect(waiting.value?.key).toBe('a')
   })
 
-  test('Q-17 as of section 4: done of a key that is not held is lost, and adds nothing', async () => {
+  test('done of a key that is not held is lost, and adds nothing', async () => {
     const queue = new Scene(setup).queue()
     await queue.add('a')
     expect(await queue.done('a')).toBe('lost')
@@ -34,7 +34,7 @@ describe.each(setups)('done over $way', (setup) => {
     expect(await drainKeys(queue)).toEqual(['a'])
   })
 
-  test('Q-18: without done a key is not handed out again, however often it is added', async () => {
+  test('without done a key is not handed out again, however often it is added', async () => {
     const { scene, queue, held } = await holding(setup)
     await queue.add('a')
     await queue.add('a')

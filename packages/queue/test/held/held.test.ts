@@ -3,7 +3,7 @@ import { type Held, type Queue, SluiceError } from '../../src/index.ts'
 import { drainKeys, holding, Scene, type SceneOptions, setups, take } from '../support/setups.ts'
 
 describe.each(setups)('a Held over $way', (setup) => {
-  test('2 Held: has the properties of its key', async () => {
+  test('Held: has the properties of its key', async () => {
     const scene = new Scene(setup)
     const queue = scene.limited()
     await queue.addRateLimited('a', { priority: 4 })
@@ -16,7 +16,7 @@ describe.each(setups)('a Held over $way', (setup) => {
     expect(held.signal).toBe(held.signal)
   })
 
-  test('S4: tokens rise, per key and in the whole store', async () => {
+  test('tokens rise, per key and in the whole store', async () => {
     const scene = new Scene(setup)
     const queues = [scene.queue(), scene.queue({ name: 'other' })]
     let last = 0
@@ -32,7 +32,7 @@ describe.each(setups)('a Held over $way', (setup) => {
     }
   })
 
-  test('3 retry: counts a failure, keeps the error, and comes back later', async () => {
+  test('retry: counts a failure, keeps the error, and comes back later', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.add('a')
@@ -48,7 +48,7 @@ describe.each(setups)('a Held over $way', (setup) => {
     expect((await scene.row('a'))?.dueAt).toBe(scene.clock.now() + 10)
   })
 
-  test('3 retry: any thrown value is stored as an error as far as possible', async () => {
+  test('retry: any thrown value is stored as an error as far as possible', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     const hostile = {
@@ -74,7 +74,7 @@ describe.each(setups)('a Held over $way', (setup) => {
     expect((await scene.row('a'))?.lastError?.length).toBeLessThan(4_096)
   })
 
-  test('3 retry: added again meanwhile, it runs at once, and once more after the delay', async () => {
+  test('retry: added again meanwhile, it runs at once, and once more after the delay', async () => {
     const { scene, queue, held } = await holding(setup)
     await queue.add('a')
     expect(await held.retry()).toBe('ready')
@@ -83,7 +83,7 @@ describe.each(setups)('a Held over $way', (setup) => {
     expect(await drainKeys(queue)).toEqual(['a'])
   })
 
-  test('3 release: puts the key back in its old place, as if it had not been taken', async () => {
+  test('release: puts the key back in its old place, as if it had not been taken', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.addMany(['a', 'b'])
@@ -96,7 +96,7 @@ describe.each(setups)('a Held over $way', (setup) => {
     expect(await drainKeys(queue)).toEqual(['a', 'b', 'c'])
   })
 
-  test('3 release: wakes a waiter', async () => {
+  test('release: wakes a waiter', async () => {
     const { scene, queue, held } = await holding(setup)
     const waiting = queue.get()
     await scene.quiet()
@@ -104,7 +104,7 @@ describe.each(setups)('a Held over $way', (setup) => {
     expect((await waiting)?.key).toBe('a')
   })
 
-  test('3 Parked: park keeps the key from running; with an error it counts a failure', async () => {
+  test('Parked: park keeps the key from running; with an error it counts a failure', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.addMany(['calm', 'failed'])
@@ -116,7 +116,7 @@ describe.each(setups)('a Held over $way', (setup) => {
     expect(await queue.len()).toBe(0)
   })
 
-  test('S5: a stale token changes nothing', async () => {
+  test('a stale token changes nothing', async () => {
     const scene = new Scene(setup)
     const queue = scene.limited()
     await queue.add('a')
@@ -138,7 +138,7 @@ describe.each(setups)('a Held over $way', (setup) => {
     expect(await held.done()).toBe('idle')
   })
 
-  test('S7: after done the token holds nothing', async () => {
+  test('after done the token holds nothing', async () => {
     const { scene, queue, held } = await holding(setup)
     const [done] = await Promise.all([held.done(), queue.add('a')])
     expect(['idle', 'ready']).toContain(done)
@@ -146,7 +146,7 @@ describe.each(setups)('a Held over $way', (setup) => {
     expect(await drainKeys(queue)).toEqual(['a'])
   })
 
-  test('S1: a held key is not handed out again, in any process', async () => {
+  test('a held key is not handed out again, in any process', async () => {
     const scene = new Scene(setup)
     const queues = [scene.queue(), scene.queue()]
     await queues[0]?.add('a')
@@ -173,7 +173,7 @@ const layers: { layer: string; make: Factory; back: string }[] = [
 const everyLayer = setups.flatMap((setup) => layers.map((each) => ({ ...each, setup, ...setup })))
 
 describe.each(everyLayer)('leaving a scope on a $layer over $way', ({ setup, make, back }) => {
-  test('2 Held: unfinished, it is retried on a rate-limiting queue and released elsewhere', async () => {
+  test('Held: unfinished, it is retried on a rate-limiting queue and released elsewhere', async () => {
     const scene = new Scene(setup)
     const queue = make(scene)
     await queue.add('a')
@@ -186,7 +186,7 @@ describe.each(everyLayer)('leaving a scope on a $layer over $way', ({ setup, mak
     expect(row?.failures).toBe(back === 'backoff' ? 1 : 0)
   })
 
-  test('2 Held: finished, or detached and finished by others, it is left alone', async () => {
+  test('Held: finished, or detached and finished by others, it is left alone', async () => {
     const scene = new Scene(setup)
     const queue = make(scene)
     await queue.add('a')
@@ -197,7 +197,7 @@ describe.each(everyLayer)('leaving a scope on a $layer over $way', ({ setup, mak
     expect(await scene.states()).toEqual({})
   })
 
-  test('2 Held: a lost one changes nothing', async () => {
+  test('Held: a lost one changes nothing', async () => {
     const scene = new Scene(setup)
     const queue = make(scene)
     await queue.add('a')
@@ -213,7 +213,7 @@ describe.each(everyLayer)('leaving a scope on a $layer over $way', ({ setup, mak
 })
 
 describe.each(setups)('a signal over $way', (setup) => {
-  test('3 close: aborts with ERR_CLOSING, once, also for signals that are read later', async () => {
+  test('close: aborts with ERR_CLOSING, once, also for signals that are read later', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.addMany(['a', 'b', 'done'])

@@ -46,7 +46,7 @@ async function takeAway(scene: Scene, key: string): Promise<number | undefined> 
   return claims[0]?.token
 }
 
-describe('3 Leases: nothing is handed out whose local deadline has passed', () => {
+describe('Leases: nothing is handed out whose local deadline has passed', () => {
   test('the answer of a claim that comes too late', async () => {
     const scene = new Scene(late)
     const queue = scene.queue()
@@ -82,7 +82,7 @@ describe('3 Leases: nothing is handed out whose local deadline has passed', () =
   })
 })
 
-describe.each(leasedSetups)('3 Leases: after a blocked event loop, over $way', (setup) => {
+describe.each(leasedSetups)('Leases: after a blocked event loop, over $way', (setup) => {
   test('a key that was claimed ahead is not handed out', async () => {
     const scene = new Scene(setup)
     const clock = new BlockedClock(scene.clock)

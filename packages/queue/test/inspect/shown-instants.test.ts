@@ -48,7 +48,7 @@ async function busy() {
   return { scene, answers, worker }
 }
 
-describe('3 Time: instants of a store whose time is ahead of its wall clock', () => {
+describe('Time: instants of a store whose time is ahead of its wall clock', () => {
   test('is shown by the wall clock, and all else is as it was', async () => {
     const { scene, answers, worker } = await busy()
     const before = await answers()

@@ -107,7 +107,7 @@ class TwoProcesses extends Scene {
 /** When, since the last renewal, the wall clock is stepped: right after it, between, right before. */
 const moments = [0, 5_000, 9_999]
 
-describe.each(forward)('3 Time: a step forward by %s', (_name, ms) => {
+describe.each(forward)('Time: a step forward by %s', (_name, ms) => {
   test.each(moments)('hands out no key of a healthy holder, %d ms after a renewal', async (at) => {
     const two = new TwoProcesses()
     const queue = two.queue()
@@ -150,7 +150,7 @@ describe.each(forward)('3 Time: a step forward by %s', (_name, ms) => {
   })
 })
 
-test('3 Time: the cost of a step for an idle process', async () => {
+test('Time: the cost of a step for an idle process', async () => {
   const two = new TwoProcesses()
   await two.delaying().add('a')
   await two.holdDead('a')
@@ -163,7 +163,7 @@ test('3 Time: the cost of a step for an idle process', async () => {
   expect(verbs).toEqual(['claim', 'renew', 'tick', 'claim', 'tick', 'tick'])
 })
 
-describe('3 Time: a clock that is stepped again', () => {
+describe('Time: a clock that is stepped again', () => {
   test('after half a lease', async () => {
     const two = new TwoProcesses()
     const queue = two.queue()
@@ -199,7 +199,7 @@ describe('3 Time: a clock that is stepped again', () => {
   })
 })
 
-describe('3 Time: a holder after a step', () => {
+describe('Time: a holder after a step', () => {
   test.each([
     ['forward', hour],
     ['back', -hour],

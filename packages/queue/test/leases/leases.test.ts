@@ -17,7 +17,7 @@ function breakRenewals(scene: Scene): void {
 }
 
 describe.each(leasedSetups)('leases over $way', (setup) => {
-  test('3 Leases: are renewed at a third, for as long as the key is held', async () => {
+  test('Leases: are renewed at a third, for as long as the key is held', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.addMany(['a', 'b'])
@@ -34,7 +34,7 @@ describe.each(leasedSetups)('leases over $way', (setup) => {
     ])
   })
 
-  test('3 Leases: nothing runs when nothing is held', async () => {
+  test('Leases: nothing runs when nothing is held', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.add('a')
@@ -47,7 +47,7 @@ describe.each(leasedSetups)('leases over $way', (setup) => {
     expect(again.signal.aborted).toBe(false)
   })
 
-  test('3 Leases: the signal is aborted before the store hands out the key again', async () => {
+  test('Leases: the signal is aborted before the store hands out the key again', async () => {
     const { scene, held } = await holding(setup)
     breakRenewals(scene)
     await scene.clock.step(leaseMs - margin - 1)
@@ -58,7 +58,7 @@ describe.each(leasedSetups)('leases over $way', (setup) => {
     expect(new Set(scene.takeErrors())).toEqual(new Set(['ERR_STORE']))
   })
 
-  test('3 Leases: a token stays good until something replaces it', async () => {
+  test('Leases: a token stays good until something replaces it', async () => {
     const { scene, held } = await holding(setup)
     breakRenewals(scene)
     await scene.clock.step(3 * leaseMs)
@@ -67,7 +67,7 @@ describe.each(leasedSetups)('leases over $way', (setup) => {
     scene.takeErrors()
   })
 
-  test('3 Leases: a renewal that is refused aborts the signal', async () => {
+  test('Leases: a renewal that is refused aborts the signal', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.addMany(['a', 'b'])
@@ -86,7 +86,7 @@ describe.each(leasedSetups)('leases over $way', (setup) => {
     expect(await scene.states()).toEqual({ a: 'processing', b: 'processing' })
   })
 
-  test('3 Shutdown: a lost key is not held, so a drain does not wait for it', async () => {
+  test('Shutdown: a lost key is not held, so a drain does not wait for it', async () => {
     const { scene, queue, held } = await holding(setup)
     const drained = seen(queue.shutDownWithDrain())
     breakRenewals(scene)
@@ -115,7 +115,7 @@ describe.each(leasedSetups)('the end of a lease over $way', (setup) => {
     expect(claims.map((claim) => claim.key)).toEqual([key])
   }
 
-  test('3 lease end: the key comes back with a back-off, and counts as failed and crashed', async () => {
+  test('lease end: the key comes back with a back-off, and counts as failed and crashed', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.add('a', { priority: 3 })
@@ -127,7 +127,7 @@ describe.each(leasedSetups)('the end of a lease over $way', (setup) => {
     expect(waiting.value).toMatchObject({ key: 'a', failures: 1, crashes: 1, priority: 3 })
   })
 
-  test('3 lease end: the back-off is that of the limiter, without its bucket', async () => {
+  test('lease end: the back-off is that of the limiter, without its bucket', async () => {
     const { exponential, maxOf, tokenBucket } = await import('@sluice/limiters')
     const scene = new Scene(setup)
     const bucket = tokenBucket({ name: 'b', perSecond: 0.001, burst: 1 })
@@ -142,7 +142,7 @@ describe.each(leasedSetups)('the end of a lease over $way', (setup) => {
     expect(buckets?.filter(({ tokens }) => tokens < 1)).toEqual([])
   })
 
-  test('3 Crashes: after maxCrashes the key is parked', async () => {
+  test('Crashes: after maxCrashes the key is parked', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue({ maxCrashes: 2 })
     await queue.add('a')
@@ -160,7 +160,7 @@ describe.each(leasedSetups)('the end of a lease over $way', (setup) => {
     expect([row?.state, row?.crashes, row?.failures]).toEqual(['parked', 2, 2])
   })
 
-  test('S9: an add made meanwhile and the lost run are merged', async () => {
+  test('an add made meanwhile and the lost run are merged', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.add('a')
@@ -172,7 +172,7 @@ describe.each(leasedSetups)('the end of a lease over $way', (setup) => {
     expect(await waiting.value?.done()).toBe('idle')
   })
 
-  test('L2: found by a waiter within a heartbeat, also without any notification', async () => {
+  test('found by a waiter within a heartbeat, also without any notification', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.add('a')
@@ -185,7 +185,7 @@ describe.each(leasedSetups)('the end of a lease over $way', (setup) => {
 })
 
 describe('renewals that hang', () => {
-  test('3 Leases: the local deadline holds for keys taken while a renewal hangs', async () => {
+  test('Leases: the local deadline holds for keys taken while a renewal hangs', async () => {
     const scene = new Scene(late)
     const queue = scene.queue()
     await queue.addMany(['a', 'b'])
@@ -205,7 +205,7 @@ describe('renewals that hang', () => {
     await scene.quiet()
   })
 
-  test('3 Leases: a renewal that is silent for a tenth of the lease is sent again in parallel', async ({
+  test('Leases: a renewal that is silent for a tenth of the lease is sent again in parallel', async ({
     onTestFinished,
   }) => {
     const time = fakeRealTime(onTestFinished)
@@ -224,7 +224,7 @@ describe('renewals that hang', () => {
     expect(held.signal.aborted).toBe(false)
   })
 
-  test('3 Leases: a silent connection costs none, if the others answer', async ({
+  test('Leases: a silent connection costs none, if the others answer', async ({
     onTestFinished,
   }) => {
     const time = fakeRealTime(onTestFinished)
@@ -245,7 +245,7 @@ describe('renewals that hang', () => {
     expect(await queue.doneMany(helds)).toEqual(['idle', 'idle'])
   })
 
-  test('3 Leases: a key whose renewal failed is renewed again alone, before the next third', async () => {
+  test('Leases: a key whose renewal failed is renewed again alone, before the next third', async () => {
     const scene = new Scene(late)
     const queue = scene.queue()
     await queue.addMany(['a', 'b'])
@@ -266,7 +266,7 @@ describe('renewals that hang', () => {
     expect([a?.signal.aborted, b?.signal.aborted]).toEqual([false, false])
   })
 
-  test('3 Leases: a batch whose renewal fails does not cost the others theirs', async () => {
+  test('Leases: a batch whose renewal fails does not cost the others theirs', async () => {
     const scene = new Scene(late)
     const queue = scene.queue()
     const keys = Array.from({ length: batchKeysMax + 1 }, (_, at) => `key/${at}`)
@@ -282,7 +282,7 @@ describe('renewals that hang', () => {
     expect(new Set(scene.takeErrors())).toEqual(new Set(['ERR_STORE']))
   })
 
-  test('3 Leases: a lease that ends before one that is held already is lost in time', async ({
+  test('Leases: a lease that ends before one that is held already is lost in time', async ({
     onTestFinished,
   }) => {
     const time = fakeRealTime(onTestFinished)
@@ -310,7 +310,7 @@ describe('renewals that hang', () => {
     scene.late.letGo('renew')
   })
 
-  test('3 Leases: the deadline is counted from before the claim was sent', async () => {
+  test('Leases: the deadline is counted from before the claim was sent', async () => {
     const scene = new Scene(late)
     const queue = scene.queue()
     await queue.add('a')

@@ -150,7 +150,7 @@ describe.each(setups)('getMany over $way', (setup) => {
     expect((await third).map(({ key }) => key)).toEqual(['d', 'e'])
   })
 
-  test('3 Crashes: a key whose holders vanished comes alone', async () => {
+  test('Crashes: a key whose holders vanished comes alone', async () => {
     const scene = new Scene(setup, undefined)
     const queue = scene.queue()
     await queue.addMany(['a', 'bad', 'b', 'c'])

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { batchedSetups, drainKeys, late, Scene, setups, take } from '../support/setups.ts'
 
 describe.each(setups)('addSoon over $way', (setup) => {
-  test('2 addSoon: returns nothing, and the key is there soon', async () => {
+  test('addSoon: returns nothing, and the key is there soon', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     expect(queue.addSoon('a')).toBe(undefined)
@@ -13,14 +13,14 @@ describe.each(setups)('addSoon over $way', (setup) => {
     expect(await drainKeys(queue)).toEqual(['b', 'a'])
   })
 
-  test('2 addSoon: wakes waiters', async () => {
+  test('addSoon: wakes waiters', async () => {
     const queue = new Scene(setup).queue()
     const waiting = queue.get()
     queue.addSoon('a')
     expect((await waiting)?.key).toBe('a')
   })
 
-  test('2 addSoon: is flushed by close', async () => {
+  test('addSoon: is flushed by close', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     const other = scene.queue()
@@ -29,7 +29,7 @@ describe.each(setups)('addSoon over $way', (setup) => {
     expect((await other.getMany(100)).length).toBe(50)
   })
 
-  test('2 addSoon: an add that was accepted before a shutdown is stored', async () => {
+  test('addSoon: an add that was accepted before a shutdown is stored', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     queue.addSoon('a')
@@ -38,7 +38,7 @@ describe.each(setups)('addSoon over $way', (setup) => {
     expect(await scene.states()).toEqual({ a: 'ready' })
   })
 
-  test('2 addSoon: an item that changes afterwards changes nothing', async () => {
+  test('addSoon: an item that changes afterwards changes nothing', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue<{ n: number }>({ keyOf: () => 'k' })
     const item = { n: 1 }
@@ -47,7 +47,7 @@ describe.each(setups)('addSoon over $way', (setup) => {
     expect((await take(queue)).item).toEqual({ n: 1 })
   })
 
-  test('2 addSoon: never throws, also when onError does', async () => {
+  test('addSoon: never throws, also when onError does', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue({
       onError: () => {
@@ -65,7 +65,7 @@ describe.each(setups)('addSoon over $way', (setup) => {
 describe.each(batchedSetups.filter((setup) => setup.way !== 'batched at once'))(
   'addSoon through trouble over $way',
   (setup) => {
-    test('2 addSoon: at most 10,000 adds wait; onError is called for the others', async () => {
+    test('addSoon: at most 10,000 adds wait; onError is called for the others', async () => {
       const scene = new Scene(setup)
       const queue = scene.queue()
       await queue.add('open')
@@ -83,7 +83,7 @@ describe.each(batchedSetups.filter((setup) => setup.way !== 'batched at once'))(
 )
 
 describe('addSoon and a store that is away', () => {
-  test('2 addSoon: is tried again until it is stored, and reported once', async ({
+  test('addSoon: is tried again until it is stored, and reported once', async ({
     onTestFinished,
   }) => {
     const { fakeRealTime } = await import('../support/real-time.ts')
@@ -106,7 +106,7 @@ describe('addSoon and a store that is away', () => {
     expect(await scene.states()).toEqual({ open: 'ready', a: 'ready' })
   })
 
-  test('2 addSoon: the item added last wins, also after failed attempts in between', async ({
+  test('addSoon: the item added last wins, also after failed attempts in between', async ({
     onTestFinished,
   }) => {
     const { fakeRealTime } = await import('../support/real-time.ts')
@@ -140,7 +140,7 @@ describe('addSoon and a store that is away', () => {
     scene.takeErrors()
   })
 
-  test('2 addSoon: the tries of ten thousand keys are at most two a second together', async ({
+  test('addSoon: the tries of ten thousand keys are at most two a second together', async ({
     onTestFinished,
   }) => {
     const { fakeRealTime } = await import('../support/real-time.ts')
@@ -167,7 +167,7 @@ describe('addSoon and a store that is away', () => {
     expect(await queue.len()).toBe(2_000)
   })
 
-  test('2 addSoon: an add that waits for its turn is tried once more by close, and reported', async ({
+  test('addSoon: an add that waits for its turn is tried once more by close, and reported', async ({
     onTestFinished,
   }) => {
     const { fakeRealTime } = await import('../support/real-time.ts')
@@ -189,7 +189,7 @@ describe('addSoon and a store that is away', () => {
     expect(scene.takeErrors()).toEqual([])
   })
 
-  test('2 addSoon: a full queue is no trouble of the store, and takes pending adds when it has room', async ({
+  test('addSoon: a full queue is no trouble of the store, and takes pending adds when it has room', async ({
     onTestFinished,
   }) => {
     const { fakeRealTime } = await import('../support/real-time.ts')
@@ -209,7 +209,7 @@ describe('addSoon and a store that is away', () => {
     expect((await take(queue)).key).toBe('second')
   })
 
-  test('2 addSoon: a permanent error is reported, and the add not tried again', async () => {
+  test('addSoon: a permanent error is reported, and the add not tried again', async () => {
     const scene = new Scene(late)
     const queue = scene.queue()
     await queue.add('open')

@@ -3,13 +3,13 @@ import { refusal } from '../support/refusal.ts'
 import { drainKeys, Scene, seen, setups, take } from '../support/setups.ts'
 
 describe.each(setups)('add over $way', (setup) => {
-  test('Q-05, Q-30: keys come out in the order they were added', async () => {
+  test('keys come out in the order they were added', async () => {
     const queue = new Scene(setup).queue()
     for (const key of ['c', 'a', 'b']) expect(await queue.add(key)).toBe('added')
     expect(await drainKeys(queue)).toEqual(['c', 'a', 'b'])
   })
 
-  test('Q-02: a waiting key that is added again is one run, in its old place', async () => {
+  test('a waiting key that is added again is one run, in its old place', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.add('a')
@@ -20,7 +20,7 @@ describe.each(setups)('add over $way', (setup) => {
     expect(await drainKeys(queue)).toEqual(['a', 'b'])
   })
 
-  test('Q-03, Q-04, S9: adds while a key is held are one more run, after done', async () => {
+  test('adds while a key is held are one more run, after done', async () => {
     const queue = new Scene(setup).queue()
     await queue.add('a')
     const held = await take(queue)
@@ -33,7 +33,7 @@ describe.each(setups)('add over $way', (setup) => {
     expect(await drainKeys(queue)).toEqual(['a'])
   })
 
-  test('Q-05: an add wakes a waiter', async () => {
+  test('an add wakes a waiter', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     const first = seen(queue.get())
@@ -46,7 +46,7 @@ describe.each(setups)('add over $way', (setup) => {
     expect(first.value?.key).toBe('a')
   })
 
-  test('Q-06: there is no limit to pending keys, unless maxPending is set', async () => {
+  test('there is no limit to pending keys, unless maxPending is set', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     const keys = Array.from({ length: 2_500 }, (_, n) => `key-${n}`)
@@ -54,7 +54,7 @@ describe.each(setups)('add over $way', (setup) => {
     expect(await queue.len()).toBe(2_500)
   })
 
-  test('Q-07: len counts ready keys: not held, dirty, delayed or parked ones', async () => {
+  test('len counts ready keys: not held, dirty, delayed or parked ones', async () => {
     const scene = new Scene(setup)
     const queue = scene.delaying()
     for (const key of ['held', 'dirty', 'parked', 'ready']) await queue.add(key)
@@ -73,7 +73,7 @@ describe.each(setups)('add over $way', (setup) => {
     })
   })
 
-  test('2 Errors: maxPending refuses new keys, and takes pending ones', async () => {
+  test('Errors: maxPending refuses new keys, and takes pending ones', async () => {
     const queue = new Scene(setup).queue({ maxPending: 2 })
     expect(await queue.add('a')).toBe('added')
     expect(await queue.add('b')).toBe('added')
@@ -86,7 +86,7 @@ describe.each(setups)('add over $way', (setup) => {
     expect(await drainKeys(queue)).toEqual(['b', 'c'])
   })
 
-  test('3 add: a parked key keeps its adds and is not handed out', async () => {
+  test('add: a parked key keeps its adds and is not handed out', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.add('a')
@@ -102,7 +102,7 @@ describe.each(setups)('add over $way', (setup) => {
     expect(waiting.value?.key).toBe('a')
   })
 
-  test('3 add: an add to a key that is delayed is a second promise', async () => {
+  test('add: an add to a key that is delayed is a second promise', async () => {
     const scene = new Scene(setup)
     const queue = scene.delaying()
     expect(await queue.addAfter('a', 100)).toBe('added')
@@ -113,7 +113,7 @@ describe.each(setups)('add over $way', (setup) => {
     expect(await drainKeys(queue)).toEqual(['a'])
   })
 
-  test('3 add: an acknowledged add is claimed by the next waiter (S2, S8)', async () => {
+  test('add: an acknowledged add is claimed by the next waiter', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     const keys = ['é', '\u{1f600}', 'with space', '   ', 'json', 'JSON:x', '\u2028', 'a/b\\c"']
@@ -124,7 +124,7 @@ describe.each(setups)('add over $way', (setup) => {
 })
 
 describe.each(setups)('priority over $way', (setup) => {
-  test('3 Order: a higher priority comes first, then the earlier add', async () => {
+  test('Order: a higher priority comes first, then the earlier add', async () => {
     const queue = new Scene(setup).queue()
     await queue.add('low', { priority: -5 })
     await queue.add('normal 1')
@@ -134,7 +134,7 @@ describe.each(setups)('priority over $way', (setup) => {
     expect(await drainKeys(queue)).toEqual(['high', 'normal 1', 'normal 2', 'low', 'lowest'])
   })
 
-  test('3 Order: a key whose priority rises goes to the tail of the new one', async () => {
+  test('Order: a key whose priority rises goes to the tail of the new one', async () => {
     const queue = new Scene(setup).queue()
     await queue.add('riser')
     await queue.add('high', { priority: 5 })
@@ -144,7 +144,7 @@ describe.each(setups)('priority over $way', (setup) => {
     expect(await drainKeys(queue)).toEqual(['high', 'riser', 'last'])
   })
 
-  test('3 Order: the new run of a held key has its own priority, the highest of its adds', async () => {
+  test('Order: the new run of a held key has its own priority, the highest of its adds', async () => {
     const queue = new Scene(setup).queue()
     await queue.add('a', { priority: 9 })
     const held = await take(queue)
@@ -158,7 +158,7 @@ describe.each(setups)('priority over $way', (setup) => {
     expect((await take(queue)).priority).toBe(2)
   })
 
-  test('3 Order: release brings the claimed priority back', async () => {
+  test('Order: release brings the claimed priority back', async () => {
     const queue = new Scene(setup).queue()
     await queue.add('a', { priority: 7 })
     await queue.add('b', { priority: 7 })

@@ -31,7 +31,7 @@ class Stack implements ReadyOrder {
 }
 
 describe.each(setups)('an order of the user’s over $way', (setup) => {
-  test('CQ-02: decides the order of ready keys; an add of a pending key touches it', async () => {
+  test('decides the order of ready keys; an add of a pending key touches it', async () => {
     const order = new Stack()
     const queue = new Scene(setup, memoryDriver({ order })).queue()
     expect(queue.capabilities.order).toBe('custom')
@@ -40,7 +40,7 @@ describe.each(setups)('an order of the user’s over $way', (setup) => {
     expect(order.log.slice(0, 4)).toEqual(['push a', 'push b', 'push c', 'touch a'])
   })
 
-  test('CQ-02, CQ-03: a held key is pushed at done, once, and not touched before', async () => {
+  test('a held key is pushed at done, once, and not touched before', async () => {
     const order = new Stack()
     const queue = new Scene(setup, memoryDriver({ order })).queue()
     await queue.add('a')
@@ -52,7 +52,7 @@ describe.each(setups)('an order of the user’s over $way', (setup) => {
     expect(order.log).toEqual(['push a'])
   })
 
-  test('CQ-01: it is never popped while it is empty', async () => {
+  test('it is never popped while it is empty', async () => {
     const order = new Stack()
     const scene = new Scene(setup, memoryDriver({ order }))
     const queue = scene.delaying()

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { drainKeys, Scene, seen, setups, take } from '../support/setups.ts'
 
 describe.each(setups)('addAfter over $way', (setup) => {
-  test('D-03: zero and less are an add, at once', async () => {
+  test('zero and less are an add, at once', async () => {
     const queue = new Scene(setup).delaying()
     for (const [key, ms] of [
       ['zero', 0],
@@ -16,7 +16,7 @@ describe.each(setups)('addAfter over $way', (setup) => {
     expect(await drainKeys(queue)).toEqual(['zero', 'minus zero', 'negative'])
   })
 
-  test('D-07, S10: due exactly at its time, and not before', async () => {
+  test('due exactly at its time, and not before', async () => {
     const scene = new Scene(setup)
     const queue = scene.delaying()
     await queue.addAfter('a', 100.5)
@@ -29,7 +29,7 @@ describe.each(setups)('addAfter over $way', (setup) => {
     expect(waiting.value?.key).toBe('a')
   })
 
-  test('D-10: a shorter delay that comes later wakes waiters in time', async () => {
+  test('a shorter delay that comes later wakes waiters in time', async () => {
     const scene = new Scene(setup)
     const queue = scene.delaying()
     await queue.addAfter('slow', 5_000)
@@ -44,7 +44,7 @@ describe.each(setups)('addAfter over $way', (setup) => {
     expect(second.value?.key).toBe('slow')
   })
 
-  test('D-11: the earlier time wins, a later one is dropped', async () => {
+  test('the earlier time wins, a later one is dropped', async () => {
     const scene = new Scene(setup)
     const queue = scene.delaying()
     expect(await queue.addAfter('a', 100)).toBe('added')
@@ -59,7 +59,7 @@ describe.each(setups)('addAfter over $way', (setup) => {
     expect(await queue.len()).toBe(0)
   })
 
-  test('D-12: a key is handed out when its delay has elapsed, even if the wall clock is set', async () => {
+  test('a key is handed out when its delay has elapsed, even if the wall clock is set', async () => {
     const scene = new Scene(setup)
     const queue = scene.delaying()
     const hour = 3_600_000
@@ -75,7 +75,7 @@ describe.each(setups)('addAfter over $way', (setup) => {
     expect(waiting.value?.key).toBe('a')
   })
 
-  test('D-13: a delayed key that becomes due while it is held runs again after done', async () => {
+  test('a delayed key that becomes due while it is held runs again after done', async () => {
     const scene = new Scene(setup)
     const queue = scene.delaying()
     await queue.add('a')
@@ -88,7 +88,7 @@ describe.each(setups)('addAfter over $way', (setup) => {
     expect(await drainKeys(queue)).toEqual(['b', 'a'])
   })
 
-  test('D-13: one that becomes due while it waits collapses into that run', async () => {
+  test('one that becomes due while it waits collapses into that run', async () => {
     const scene = new Scene(setup)
     const queue = scene.delaying()
     await queue.addAfter('a', 10)
@@ -99,7 +99,7 @@ describe.each(setups)('addAfter over $way', (setup) => {
     expect(await queue.len()).toBe(0)
   })
 
-  test('D-14: by default an add and a delayed add are two promises', async () => {
+  test('by default an add and a delayed add are two promises', async () => {
     const scene = new Scene(setup)
     const queue = scene.delaying()
     expect(queue.capabilities).toMatchObject({ delays: 'store', dedupe: 'client-go' })
@@ -129,7 +129,7 @@ describe.each(setups)('addAfter over $way', (setup) => {
     expect(await queue.len()).toBe(0)
   })
 
-  test('D-15 as of section 4: equal times come out in the order of arrival', async () => {
+  test('equal times come out in the order of arrival', async () => {
     const scene = new Scene(setup)
     const queue = scene.delaying()
     const keys = Array.from({ length: 12 }, (_, n) => `t${n}`)
@@ -138,7 +138,7 @@ describe.each(setups)('addAfter over $way', (setup) => {
     expect(await drainKeys(queue)).toEqual(keys)
   })
 
-  test('D-15, D-17: keys that become ready together come out by their times', async () => {
+  test('keys that become ready together come out by their times', async () => {
     const scene = new Scene(setup)
     const queue = scene.delaying()
     for (const ms of [300, 100, 200, 50]) await queue.addAfter(`after ${ms}`, ms)
@@ -155,7 +155,7 @@ describe.each(setups)('addAfter over $way', (setup) => {
     ])
   })
 
-  test('D-16: delayed keys are not in len', async () => {
+  test('delayed keys are not in len', async () => {
     const scene = new Scene(setup)
     const queue = scene.delaying()
     await queue.addAfter('a', 10)
@@ -163,7 +163,7 @@ describe.each(setups)('addAfter over $way', (setup) => {
     expect(await scene.states()).toEqual({ a: 'delayed' })
   })
 
-  test('D-18: ten years are honoured', async () => {
+  test('ten years are honoured', async () => {
     const scene = new Scene(setup)
     const queue = scene.delaying()
     const years = 10 * 365.25 * 86_400_000
@@ -174,7 +174,7 @@ describe.each(setups)('addAfter over $way', (setup) => {
     expect(await queue.len()).toBe(1)
   })
 
-  test('3 Order: a delayed key keeps its priority', async () => {
+  test('Order: a delayed key keeps its priority', async () => {
     const scene = new Scene(setup)
     const queue = scene.delaying()
     await queue.addAfter('high', 10, { priority: 5 })

@@ -23,7 +23,7 @@ const shapes: readonly Json[] = [
 ]
 
 describe.each(setups)('items over $way', (setup) => {
-  test('2 Items: every JSON shape comes back equal', async () => {
+  test('Items: every JSON shape comes back equal', async () => {
     const queue = new Scene(setup).queue<Json>()
     for (const item of shapes) {
       expect(await queue.add(item)).toBe('added')
@@ -33,7 +33,7 @@ describe.each(setups)('items over $way', (setup) => {
     }
   })
 
-  test('2 Items: any JSON comes back equal, under a key of its own', async () => {
+  test('Items: any JSON comes back equal, under a key of its own', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue<Json>({ keyOf: (item) => JSON.stringify(item).slice(0, 400) })
     await fc.assert(
@@ -48,7 +48,7 @@ describe.each(setups)('items over $way', (setup) => {
     )
   })
 
-  test('2 Items: the key of a string is the string; of anything else, its canonical JSON', async () => {
+  test('Items: the key of a string is the string; of anything else, its canonical JSON', async () => {
     const queue = new Scene(setup).queue<Json>()
     const keys: [Json, string][] = [
       ['plain', 'plain'],
@@ -64,7 +64,7 @@ describe.each(setups)('items over $way', (setup) => {
     }
   })
 
-  test('2 Items: equal items are one key, whatever the order of their members', async () => {
+  test('Items: equal items are one key, whatever the order of their members', async () => {
     const queue = new Scene(setup).queue<Json>()
     await queue.add({ a: 1, b: 2 })
     expect(await queue.add({ b: 2, a: 1 })).toBe('unchanged')
@@ -73,7 +73,7 @@ describe.each(setups)('items over $way', (setup) => {
     expect(await queue.len()).toBe(3)
   })
 
-  test('2 Items: an item that is handed out is a value of its own', async () => {
+  test('Items: an item that is handed out is a value of its own', async () => {
     const queue = new Scene(setup).queue<{ list: number[] }>({ keyOf: () => 'k' })
     const item = { list: [1] }
     const adding = queue.add(item)
@@ -90,14 +90,14 @@ describe.each(setups)('items over $way', (setup) => {
     expect(again.item).toBe(again.item)
   })
 
-  test('2 Items: a waiting key keeps the item added last', async () => {
+  test('Items: a waiting key keeps the item added last', async () => {
     const queue = new Scene(setup).queue<{ n: number }>({ keyOf: () => 'k' })
     await queue.add({ n: 1 })
     expect(await queue.add({ n: 2 })).toBe('unchanged')
     expect((await take(queue)).item).toEqual({ n: 2 })
   })
 
-  test('2 Items: adds made together keep the item of the last', async () => {
+  test('Items: adds made together keep the item of the last', async () => {
     const queue = new Scene(setup).queue<{ n: number }>({ keyOf: () => 'k' })
     const priorities = [0, 3, 0, 5, 5]
     await Promise.all(priorities.map((priority, n) => queue.add({ n }, { priority })))
@@ -105,7 +105,7 @@ describe.each(setups)('items over $way', (setup) => {
     expect([held.item, held.priority]).toEqual([{ n: 4 }, 5])
   })
 
-  test('2 Items: a held key keeps the item added last for its next run', async () => {
+  test('Items: a held key keeps the item added last for its next run', async () => {
     const queue = new Scene(setup).queue<{ n: number }>({ keyOf: () => 'k' })
     await queue.add({ n: 1 })
     const held = await take(queue)
@@ -116,7 +116,7 @@ describe.each(setups)('items over $way', (setup) => {
     expect((await take(queue)).item).toEqual({ n: 2 })
   })
 
-  test('2 Held: finishing never writes the item', async () => {
+  test('Held: finishing never writes the item', async () => {
     const queue = new Scene(setup).queue<{ n: number }>({ keyOf: () => 'k' })
     await queue.add({ n: 1 })
     const held = await take(queue)
@@ -126,7 +126,7 @@ describe.each(setups)('items over $way', (setup) => {
     expect((await take(queue)).item).toEqual({ n: 2 })
   })
 
-  test('2 Items: values that JSON cannot round-trip are rejected, with their path, and nothing is added', async () => {
+  test('Items: values that JSON cannot round-trip are rejected, with their path, and nothing is added', async () => {
     const queue = new Scene(setup).queue<unknown>()
     const bad: [unknown, string][] = [
       [undefined, 'item'],
@@ -147,7 +147,7 @@ describe.each(setups)('items over $way', (setup) => {
     expect(await queue.add('good')).toBe('added')
   })
 
-  test('2 Items: a key may have 512 bytes, an item 64 kB', async () => {
+  test('Items: a key may have 512 bytes, an item 64 kB', async () => {
     const plain = new Scene(setup).queue()
     expect(await plain.add('k'.repeat(512))).toBe('added')
     expect(await refusal(plain.add('k'.repeat(513)))).toMatchObject({ parameter: 'item' })
@@ -159,7 +159,7 @@ describe.each(setups)('items over $way', (setup) => {
     expect((await take(keyed)).item.text).toBe(text)
   })
 
-  test('2 Items: a keyOf that gives no key is an error', async () => {
+  test('Items: a keyOf that gives no key is an error', async () => {
     const keyOf = (item: string): string => {
       if (item === 'throws') throw new Error('no key')
       return (item === 'number' ? 5 : item === 'empty' ? '' : item) as string

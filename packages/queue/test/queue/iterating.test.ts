@@ -29,7 +29,7 @@ describe.each(setups)('iteration over $way', (setup) => {
     expect(keys).toEqual(['a', 'b', 'c'])
   })
 
-  test('2 Held: going on to the next never finishes the one before', async () => {
+  test('Held: going on to the next never finishes the one before', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.addMany(['a', 'b'])
@@ -41,7 +41,7 @@ describe.each(setups)('iteration over $way', (setup) => {
     expect(await second.done()).toBe('idle')
   })
 
-  test('2 Held: break releases only the last one yielded, and leaves the queue open', async () => {
+  test('Held: break releases only the last one yielded, and leaves the queue open', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.addMany(['a', 'b', 'c'])
@@ -53,7 +53,7 @@ describe.each(setups)('iteration over $way', (setup) => {
     expect((await take(queue)).key).toBe('b')
   })
 
-  test('2 Held: so does a throw, which reaches the caller', async () => {
+  test('Held: so does a throw, which reaches the caller', async () => {
     const scene = new Scene(setup)
     const queue = scene.limited()
     await queue.add('a')
@@ -65,7 +65,7 @@ describe.each(setups)('iteration over $way', (setup) => {
     expect(await queue.numRequeues('a')).toBe(0)
   })
 
-  test('2 Held: so does a return', async () => {
+  test('Held: so does a return', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.addMany(['a', 'b'])
@@ -77,7 +77,7 @@ describe.each(setups)('iteration over $way', (setup) => {
     expect(await scene.states()).toEqual({ a: 'ready', b: 'ready' })
   })
 
-  test('2 Held: one that was finished or detached is not released', async () => {
+  test('Held: one that was finished or detached is not released', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.addMany(['a', 'b'])
@@ -189,7 +189,7 @@ describe.each(setups)('iteration over $way', (setup) => {
 })
 
 describe.each(setups)('iteration at the end over $way', (setup) => {
-  test('Q-25 as of section 3: it waits for held keys, so that a re-added key is not stranded', async () => {
+  test('it waits for held keys, so that a re-added key is not stranded', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.add('a')

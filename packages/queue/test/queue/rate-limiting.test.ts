@@ -5,7 +5,7 @@ import { refusal } from '../support/refusal.ts'
 import { direct, drainKeys, Scene, setups, take } from '../support/setups.ts'
 
 describe.each(setups)('addRateLimited over $way', (setup) => {
-  test('RL-01: asks for a run after the limiter’s delay, 5 ms doubling by default', async () => {
+  test('asks for a run after the limiter’s delay, 5 ms doubling by default', async () => {
     const scene = new Scene(setup)
     const queue = scene.limited()
     const delays: number[] = []
@@ -20,7 +20,7 @@ describe.each(setups)('addRateLimited over $way', (setup) => {
     expect(delays).toEqual([5, 10, 20, 40, 80])
   })
 
-  test('RL-01, RL-03: counts a failure always, whatever the outcome for the key', async () => {
+  test('counts a failure always, whatever the outcome for the key', async () => {
     const queue = new Scene(setup).limited()
     expect(await queue.numRequeues('a')).toBe(0)
     expect(await queue.addRateLimited('a')).toBe('added')
@@ -34,7 +34,7 @@ describe.each(setups)('addRateLimited over $way', (setup) => {
     expect(await queue.numRequeues('b')).toBe(0)
   })
 
-  test('RL-02: forget clears the count and nothing else', async () => {
+  test('forget clears the count and nothing else', async () => {
     const scene = new Scene(setup)
     const queue = scene.limited()
     await queue.addRateLimited('a')
@@ -50,7 +50,7 @@ describe.each(setups)('addRateLimited over $way', (setup) => {
     expect(await held.done()).toBe('delayed')
   })
 
-  test('RL-04: add and addAfter neither ask the limiter nor reset it', async () => {
+  test('add and addAfter neither ask the limiter nor reset it', async () => {
     const scene = new Scene(setup)
     const queue = scene.limited()
     await queue.addRateLimited('a')
@@ -61,7 +61,7 @@ describe.each(setups)('addRateLimited over $way', (setup) => {
     expect(await queue.numRequeues('a')).toBe(1)
   })
 
-  test('RL-05: asking again while it waits inflates the count, and the next failure waits for it', async () => {
+  test('asking again while it waits inflates the count, and the next failure waits for it', async () => {
     const scene = new Scene(setup)
     const queue = scene.limited()
     for (let n = 0; n < 4; n += 1) await queue.addRateLimited('a')
@@ -72,7 +72,7 @@ describe.each(setups)('addRateLimited over $way', (setup) => {
     expect((await scene.row('a'))?.dueAt).toBe(scene.clock.now() + 80)
   })
 
-  test('3 retry: is one write that counts once', async () => {
+  test('retry: is one write that counts once', async () => {
     const queue = new Scene(setup).limited()
     await queue.add('a')
     const held = await take(queue)
@@ -80,7 +80,7 @@ describe.each(setups)('addRateLimited over $way', (setup) => {
     expect(await queue.numRequeues('a')).toBe(1)
   })
 
-  test('D-11 holds for back-offs too: the earliest wins', async () => {
+  test('of back-offs, too, the earliest wins', async () => {
     const scene = new Scene(setup)
     const queue = scene.limited({ limiter: exponential({ baseMs: 100, maxMs: 1_000 }) })
     await queue.addRateLimited('a')
@@ -89,7 +89,7 @@ describe.each(setups)('addRateLimited over $way', (setup) => {
     expect(await drainKeys(queue)).toEqual(['a'])
   })
 
-  test('3 Limiter state: failures expire a day after the last, on keys that are idle', async () => {
+  test('Limiter state: failures expire a day after the last, on keys that are idle', async () => {
     const scene = new Scene(setup)
     const queue = scene.limited({ failuresExpireMs: 1_000 })
     await queue.addRateLimited('a')
@@ -103,7 +103,7 @@ describe.each(setups)('addRateLimited over $way', (setup) => {
     expect((await scene.row('a'))?.dueAt).toBe(scene.clock.now() + 5)
   })
 
-  test('3 Limiter state: the count is of the key in the store, for all queue objects', async () => {
+  test('Limiter state: the count is of the key in the store, for all queue objects', async () => {
     const scene = new Scene(setup)
     const one = scene.limited()
     const other = scene.limited()
@@ -114,7 +114,7 @@ describe.each(setups)('addRateLimited over $way', (setup) => {
     expect(await elsewhere.numRequeues('a')).toBe(0)
   })
 
-  test('2 Options: priorities are taken', async () => {
+  test('Options: priorities are taken', async () => {
     const scene = new Scene(setup)
     const queue = scene.limited()
     await queue.add('low')
@@ -125,7 +125,7 @@ describe.each(setups)('addRateLimited over $way', (setup) => {
 })
 
 describe.each(setups)('limiters of ours over $way', (setup) => {
-  test('3 Limiter state: the plan is followed where the failures are', async () => {
+  test('Limiter state: the plan is followed where the failures are', async () => {
     const scene = new Scene(setup)
     const limiter = fastSlow({ fastMs: 10, slowMs: 1_000, maxFast: 2 })
     const queue = scene.limited({ limiter })
@@ -141,7 +141,7 @@ describe.each(setups)('limiters of ours over $way', (setup) => {
     expect(limiter.numRequeues('a')).toBe(0)
   })
 
-  test('3 Limiter state: buckets without a name are the queue’s own', async () => {
+  test('Limiter state: buckets without a name are the queue’s own', async () => {
     const scene = new Scene(setup)
     const limiter = maxOf(tokenBucket({ perSecond: 1, burst: 1 }))
     const one = scene.limited({ name: 'one', limiter })
@@ -177,7 +177,7 @@ describe.each(setups)('limiters of ours over $way', (setup) => {
     }
   })
 
-  test('3 Limiter state: buckets of one name are shared by all queues', async () => {
+  test('Limiter state: buckets of one name are shared by all queues', async () => {
     const scene = new Scene(setup)
     const limiter = tokenBucket({ name: 'shared', perSecond: 1, burst: 1 })
     await scene.limited({ name: 'one', limiter }).addRateLimited('first')
@@ -236,7 +236,7 @@ function custom(answer: (count: number) => unknown): Limiter<string> & { asked: 
 }
 
 describe.each(setups)('a limiter of the user’s over $way', (setup) => {
-  test('3 Limiter state: runs in this process, before the write', async () => {
+  test('Limiter state: runs in this process, before the write', async () => {
     const scene = new Scene(setup)
     const limiter = custom((count) => count * 100)
     const queue = scene.limited({ limiter })
@@ -250,7 +250,7 @@ describe.each(setups)('a limiter of the user’s over $way', (setup) => {
     expect([limiter.numRequeues('a'), await queue.numRequeues('a')]).toEqual([0, 0])
   })
 
-  test('3 Limiter state: one that throws or gives no number means 1 s, and is reported', async () => {
+  test('Limiter state: one that throws or gives no number means 1 s, and is reported', async () => {
     const scene = new Scene(setup)
     const answers: (() => unknown)[] = [
       () => Number.NaN,
@@ -270,7 +270,7 @@ describe.each(setups)('a limiter of the user’s over $way', (setup) => {
     }
   })
 
-  test('3 Limiter state: results are clamped to 0..10 years', async () => {
+  test('Limiter state: results are clamped to 0..10 years', async () => {
     const scene = new Scene(setup)
     const years = 10 * 365.25 * 86_400_000
     const soon = scene.limited({ name: 'soon', limiter: custom(() => -5) })
@@ -281,7 +281,7 @@ describe.each(setups)('a limiter of the user’s over $way', (setup) => {
     expect((await scene.row('a', 'never'))?.dueAt).toBe(scene.clock.now() + years)
   })
 
-  test('3 retry: a run that is given back twice is counted once', async () => {
+  test('retry: a run that is given back twice is counted once', async () => {
     const limiter = custom(() => 1)
     const queue = new Scene(setup).limited({ limiter })
     await queue.add('a')

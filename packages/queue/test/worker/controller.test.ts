@@ -52,11 +52,11 @@ describe.each(setups)('a controller, over $way', (setup) => {
     expect(seen).toEqual(['event at 0', 'initial/2 at 0', 'initial/1 at -100'])
   })
 
-  test('29 success forgets', async () => {
+  test('success forgets', async () => {
     expect(await runOnce(new Scene(setup), () => undefined)).toBeUndefined()
   })
 
-  test('29 an error comes back through the limiter, at its priority', async () => {
+  test('an error comes back through the limiter, at its priority', async () => {
     const fail = () => {
       throw new Error('no')
     }
@@ -64,7 +64,7 @@ describe.each(setups)('a controller, over $way', (setup) => {
     expect(row).toMatchObject({ state: 'backoff', failures: 3, priority: 7 })
   })
 
-  test("29 a terminal error ends it, and forgets nothing with onTerminal: 'done'", async () => {
+  test("a terminal error ends it, and forgets nothing with onTerminal: 'done'", async () => {
     const fail = () => {
       throw new TerminalError('never')
     }
@@ -73,7 +73,7 @@ describe.each(setups)('a controller, over $way', (setup) => {
     expect(await runOnce(new Scene(setup), fail)).toBeUndefined()
   })
 
-  test('29 a terminal error of another copy of the package ends it, too', async () => {
+  test('a terminal error of another copy of the package ends it, too', async () => {
     const copyPath = '../../src/worker/terminal-error.ts?copy'
     const copy = (await import(copyPath)) as { TerminalError: typeof TerminalError }
     expect(copy.TerminalError).not.toBe(TerminalError)
@@ -83,14 +83,14 @@ describe.each(setups)('a controller, over $way', (setup) => {
     expect(await runOnce(new Scene(setup), fail)).toBeUndefined()
   })
 
-  test('29 requeueAfterMs forgets, and comes back then at its priority', async () => {
+  test('requeueAfterMs forgets, and comes back then at its priority', async () => {
     const scene = new Scene(setup)
     const row = await runOnce(scene, () => ({ requeueAfterMs: 5_000 }))
     expect(row).toMatchObject({ state: 'delayed', failures: 0, priority: 7 })
     expect(row?.dueAt).toBe(scene.clock.now() + 5_000)
   })
 
-  test('3 Crashes: maxFailures counts no crash that came before', async () => {
+  test('Crashes: maxFailures counts no crash that came before', async () => {
     const scene = new Scene(setup)
     const { clock, driver } = scene
     const queue = scene.limited()
@@ -118,12 +118,12 @@ describe.each(setups)('a controller, over $way', (setup) => {
     await worker.stop()
   })
 
-  test('29 requeue comes back through the limiter, at its priority', async () => {
+  test('requeue comes back through the limiter, at its priority', async () => {
     const row = await runOnce(new Scene(setup), () => ({ requeue: true }))
     expect(row).toMatchObject({ state: 'backoff', failures: 3, priority: 7 })
   })
 
-  test('29 a handler may decide by a condition whether its key comes back', async () => {
+  test('a handler may decide by a condition whether its key comes back', async () => {
     const results: HandlerResult[] = [false, true].map((requeue) => ({ requeue }))
     const [done, again] = results
     expect(await runOnce(new Scene(setup), () => done)).toBeUndefined()
@@ -139,7 +139,7 @@ describe.each(setups)('a controller, over $way', (setup) => {
       { requeue: true, priority: 9 },
       { state: 'backoff', failures: 3, priority: 9 },
     ],
-  ] as const)('29 a result decides the priority: %o', async (result, expected) => {
+  ] as const)('a result decides the priority: %o', async (result, expected) => {
     expect(await runOnce(new Scene(setup), () => result)).toMatchObject(expected)
   })
 

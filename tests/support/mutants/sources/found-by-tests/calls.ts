@@ -55,7 +55,7 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/queue/test/foreign/missing-methods.test.ts',
-      title: '2 Held: leaving a loop does not release what was detached',
+      title: 'Held: leaving a loop does not release what was detached',
     },
   },
   {
@@ -125,7 +125,7 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/queue/test/core/draining.test.ts',
-      title: '3 Shutdown: a drain waits for them',
+      title: 'Shutdown: a drain waits for them',
     },
   },
   {
@@ -139,7 +139,7 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/queue/test/core/draining.test.ts',
-      title: '3 Shutdown: it waits for a second add of a key that waits for the first',
+      title: 'Shutdown: it waits for a second add of a key that waits for the first',
     },
   },
   {

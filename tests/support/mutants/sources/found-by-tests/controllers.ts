@@ -203,7 +203,7 @@ export const foundByTestsOfControllers: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/queue/test/worker/controller.test.ts',
-      title: '29 a handler may decide by a condition whether its key comes back',
+      title: 'a handler may decide by a condition whether its key comes back',
     },
   },
   ofKubernetes(

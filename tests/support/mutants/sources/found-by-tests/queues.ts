@@ -393,7 +393,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/queue/test/held/held.test.ts',
-      title: '3 retry: any thrown value is stored as an error as far as possible',
+      title: 'retry: any thrown value is stored as an error as far as possible',
     },
   },
 ]

@@ -183,7 +183,7 @@ export const foundByTestsOfWaits: readonly FoundByTest[] = [
     finder: {
       file: 'packages/queue/test/foreign/missing-methods.test.ts',
       title:
-        '2 Held: leaving a loop waits for a retry that is under way, and does not release its key',
+        'Held: leaving a loop waits for a retry that is under way, and does not release its key',
     },
   },
   {
@@ -253,7 +253,7 @@ export const foundByTestsOfWaits: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/queue/test/core/draining.test.ts',
-      title: '3 Shutdown: ends when another queue object takes the last key',
+      title: 'Shutdown: ends when another queue object takes the last key',
     },
   },
   {
@@ -281,7 +281,7 @@ export const foundByTestsOfWaits: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/queue/test/core/draining.test.ts',
-      title: '3 Shutdown: ends when its last key is cancelled',
+      title: 'Shutdown: ends when its last key is cancelled',
     },
   },
   {
@@ -323,7 +323,7 @@ export const foundByTestsOfWaits: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/queue/test/worker/controller.test.ts',
-      title: '3 Crashes: maxFailures counts no crash that came before',
+      title: 'Crashes: maxFailures counts no crash that came before',
     },
   },
   {
@@ -337,7 +337,7 @@ export const foundByTestsOfWaits: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/queue/test/core/draining.test.ts',
-      title: '3 Shutdown: ends within a second after another process has taken the last key',
+      title: 'Shutdown: ends within a second after another process has taken the last key',
     },
   },
   {

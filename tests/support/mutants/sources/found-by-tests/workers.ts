@@ -27,7 +27,7 @@ export const foundByTestsOfWorkers: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/queue/test/worker/controller.test.ts',
-      title: '29 a terminal error of another copy of the package ends it, too',
+      title: 'a terminal error of another copy of the package ends it, too',
     },
   },
   {
