@@ -10,7 +10,7 @@ import { fakeClock } from '@sluice/core/testing'
 import { type ApiObject, type KubernetesServer, testKubernetes } from '@sluice/test-kubernetes'
 import { createRateLimitingQueue, type RateLimitingQueue } from 'sluice'
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
-import { enqueueOn, type InformerLike, ownerKeys, splitKey } from '../src/index.ts'
+import { enqueueOn, ownerKeys, splitKey } from '../src/index.ts'
 
 const deployments = '/apis/apps/v1/deployments'
 const pods = '/api/v1/pods'
@@ -45,27 +45,6 @@ function deployment(name: string, replicas = 1): ApiObject {
 function deploymentInformer() {
   const api = config.makeApiClient(AppsV1Api)
   return makeInformer<V1Deployment>(config, deployments, () => api.listDeploymentForAllNamespaces())
-}
-
-/** An informer without a server, whose watch fails when the test says so. */
-function standIn() {
-  const failed = new Set<(error?: unknown) => void>()
-  const starts = vi.fn(async () => {})
-  const informer: InformerLike<V1Deployment> = {
-    on(verb: string, callback: unknown) {
-      if (verb === 'error') failed.add(callback as () => void)
-    },
-    off(_verb: string, callback: unknown) {
-      failed.delete(callback as () => void)
-    },
-    start: starts,
-    stop: async () => {},
-    list: () => [],
-  }
-  const fail = (): void => {
-    for (const each of failed) each(new Error('cut'))
-  }
-  return { informer, starts, fail }
 }
 
 const onError = (error: unknown): void => void errors.push(error)
@@ -190,49 +169,6 @@ test('a server that fails is asked again, with growing pauses, until it answers'
   await taken('shop/web')
   server.set(deployments, deployment('api'))
   await taken('shop/api')
-})
-
-test('the pauses grow to half a minute, and are short again after a watch of more than a minute', async () => {
-  const clock = fakeClock()
-  const { informer, starts, fail } = standIn()
-  enqueue(informer, queue, undefined, { clock, onError })
-  for (const [index, ms] of [500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000].entries()) {
-    fail()
-    await clock.step(ms - 1)
-    expect(starts).toHaveBeenCalledTimes(index + 1)
-    await clock.step(1)
-    expect(starts).toHaveBeenCalledTimes(index + 2)
-  }
-  starts.mockClear()
-  await clock.step(60_001)
-  fail()
-  await clock.step(500)
-  expect(starts).toHaveBeenCalledTimes(1)
-})
-
-test('two errors of one watch begin one watch', async () => {
-  const clock = fakeClock()
-  const { informer, starts, fail } = standIn()
-  enqueue(informer, queue, undefined, { clock, onError })
-  fail()
-  fail()
-  await clock.step(1_500)
-  expect(starts).toHaveBeenCalledTimes(2)
-  expect(errors).toHaveLength(2)
-})
-
-test('an error that comes after stop is not reported, and begins nothing', async () => {
-  const clock = fakeClock()
-  const { informer, starts } = standIn()
-  const listing = Promise.withResolvers<void>()
-  starts.mockReturnValue(listing.promise)
-  const enqueueing = enqueue(informer, queue, undefined, { clock, onError })
-  const stopped = enqueueing.stop()
-  listing.reject(new Error('aborted'))
-  await stopped
-  await clock.step(60_000)
-  expect(starts).toHaveBeenCalledTimes(1)
-  expect(errors).toEqual([])
 })
 
 test('an error of onError ends nothing', async () => {

@@ -6,8 +6,15 @@ const changedKeys = 'packages/kubernetes/src/changed-keys.ts'
 const mapping = 'packages/kubernetes/src/mapping.ts'
 const resync = 'packages/queue/src/schedule/resync.ts'
 
-function ofKubernetes(name: string, file: string, find: string, replace: string, title: string) {
-  const finder = { file: 'packages/kubernetes/test/enqueue-on.test.ts', title }
+function ofKubernetes(
+  name: string,
+  file: string,
+  find: string,
+  replace: string,
+  title: string,
+  tests = 'enqueue-on',
+) {
+  const finder = { file: `packages/kubernetes/test/${tests}.test.ts`, title }
   return { name, edits: [{ file, find, replace }], finder }
 }
 
@@ -80,6 +87,7 @@ export const foundByTestsOfControllers: readonly FoundByTest[] = [
     'if (clock.monotonicMs() - startedAt > steadyMs) failures = 0',
     '',
     'the pauses grow to half a minute, and are short again after a watch of more than a minute',
+    'keep-watching',
   ),
   ofKubernetes(
     'each error of an informer begins a watch',
@@ -87,6 +95,7 @@ export const foundByTestsOfControllers: readonly FoundByTest[] = [
     'if (restart !== undefined) return\n',
     '',
     'two errors of one watch begin one watch',
+    'keep-watching',
   ),
   ofKubernetes(
     'an informer that was stopped reports its last error',
@@ -94,6 +103,7 @@ export const foundByTestsOfControllers: readonly FoundByTest[] = [
     'if (isStopped) return\n    report',
     'report',
     'an error that comes after stop is not reported, and begins nothing',
+    'keep-watching',
   ),
   ofKubernetes(
     'an informer goes on after stop',
