@@ -2,6 +2,14 @@ import { TokenBucket } from '@sluice/limiters'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
+  anyNumbers,
+  type History,
+  histories,
+  type Speed,
+  type Step,
+  wholeNumbers,
+} from './bucket-histories.ts'
+import {
   BucketModel,
   fraction,
   type Judge,
@@ -14,27 +22,6 @@ import {
 
 /** One sixty-fourth of a millisecond: whole nanoseconds, and exact as a double of milliseconds. */
 const GRAIN = 15_625n
-
-/** How many tokens in how many seconds. */
-type Speed = 'unlimited' | readonly [tokens: number, seconds: number]
-
-/** Where the clock goes before a step: grains on or back, or to when a reservation falls due. */
-type Move = number | { due: number; off: number }
-
-type Step = { move: Move } & (
-  | { do: 'allow' | 'reserve'; n: number }
-  | { do: 'cancel' | 'delay'; back: number }
-  | { do: 'setLimit'; limit: Speed }
-  | { do: 'setBurst'; burst: number }
-  | { do: 'tokens' }
-)
-
-interface History {
-  start: number
-  limit: Speed
-  burst: number
-  steps: Step[]
-}
 
 /**
  * The bucket under test computes in doubles, so it may fairly be a little off, and this says by
@@ -340,80 +327,6 @@ const show = (value: unknown): string =>
   JSON.stringify(value, (_key, part) =>
     typeof part === 'bigint' ? String(part) : part === Number.POSITIVE_INFINITY ? 'Infinity' : part,
   )
-
-interface Kind {
-  limit: fc.Arbitrary<Speed>
-  burst: fc.Arbitrary<number>
-  n: fc.Arbitrary<number>
-  grains: fc.Arbitrary<number>
-  off: fc.Arbitrary<number>
-}
-
-function histories({ limit, burst, n, grains, off }: Kind): fc.Arbitrary<History> {
-  const back = fc.nat({ max: 4 })
-  const move: fc.Arbitrary<Move> = fc.oneof(
-    { weight: 10, arbitrary: fc.constant(0) },
-    { weight: 3, arbitrary: grains },
-    { weight: 1, arbitrary: grains.map((on) => 0 - on) },
-    { weight: 2, arbitrary: fc.record({ due: back, off }) },
-  )
-  const step: fc.Arbitrary<Step> = fc.oneof(
-    { weight: 6, arbitrary: fc.record({ do: fc.constant('reserve'), n, move }) },
-    { weight: 2, arbitrary: fc.record({ do: fc.constant('allow'), n, move }) },
-    { weight: 5, arbitrary: fc.record({ do: fc.constant('cancel'), back, move }) },
-    { weight: 1, arbitrary: fc.record({ do: fc.constant('delay'), back, move }) },
-    { weight: 1, arbitrary: fc.record({ do: fc.constant('setLimit'), limit, move }) },
-    { weight: 1, arbitrary: fc.record({ do: fc.constant('setBurst'), burst, move }) },
-    { weight: 1, arbitrary: fc.record({ do: fc.constant('tokens'), move }) },
-  )
-  return fc.record({
-    start: fc.constantFrom(1_000_000_000, 1_790_000_000_123),
-    limit,
-    burst,
-    steps: fc.array(step, { minLength: 1, maxLength: 40, size: 'max' }),
-  })
-}
-
-/** Never below 0: the model takes that, as Go's bucket does, and the bucket under test refuses it. */
-const ofTokens = fc.oneof(fc.constant(1), fc.integer({ min: 0, max: 4 }))
-const ofBurst = fc.oneof(
-  { weight: 6, arbitrary: fc.integer({ min: 0, max: 5 }) },
-  { weight: 2, arbitrary: fc.constant(100) },
-)
-const ends: Speed[] = ['unlimited', [0, 1]]
-
-/** Every amount is a whole number, so nothing is rounded and everything has to be equal. */
-const wholeNumbers: Kind = {
-  limit: fc.oneof(
-    { weight: 6, arbitrary: fc.constantFrom<Speed>([125, 1], [250, 1], [500, 1], [1000, 1]) },
-    { weight: 1, arbitrary: fc.constantFrom(...ends) },
-  ),
-  burst: ofBurst,
-  n: ofTokens,
-  grains: fc.integer({ min: 0, max: 5 }).map((steps) => steps * 8 * 64),
-  off: fc.constant(0),
-}
-
-const anyNumbers: Kind = {
-  limit: fc.oneof(
-    { weight: 3, arbitrary: fc.constantFrom<Speed>([10, 1], [3, 1], [1, 1], [1, 3], [1, 10]) },
-    {
-      weight: 3,
-      arbitrary: fc.tuple(fc.integer({ min: 1, max: 2000 }), fc.integer({ min: 1, max: 60 })),
-    },
-    { weight: 1, arbitrary: fc.constantFrom<Speed>([12_345, 1], [50_000_000, 1]) },
-    { weight: 2, arbitrary: fc.constantFrom(...ends) },
-  ),
-  burst: ofBurst,
-  n: ofTokens,
-  grains: fc.oneof(
-    fc.integer({ min: 0, max: 64 }),
-    fc.integer({ min: 0, max: 1000 }).map((ms) => ms * 64),
-    fc.integer({ min: 0, max: 128_000 }),
-    fc.integer({ min: 0, max: 3600 }).map((seconds) => seconds * 64_000),
-  ),
-  off: fc.integer({ min: -1, max: 1 }),
-}
 
 /** To run a failure again, or to run more: `SLUICE_SEED=1 SLUICE_RUNS=20000`. */
 const seed = Number(process.env['SLUICE_SEED'] ?? Date.now() % 2 ** 31)

@@ -4,114 +4,26 @@ import {
   type ClaimReply,
   type ExpireOptions,
   type Finish,
-  type KeyRow,
   type LimiterPlan,
   never,
 } from '@sluice/core'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { memoryDriver } from '../src/index.ts'
-import { HandClock } from './hand-clock.ts'
-import { NaiveQueue } from './naive-driver.ts'
+import { DriverPair, queueName, shortExpireMs } from './driver-pair.ts'
 
-const queueName = 'q'
 const plan: LimiterPlan = { kind: 'exponential', baseMs: 10, maxMs: 1_000 }
 const failuresExpireMs = 500
-/** That of some adds, which sweep by it. */
-const shortExpireMs = 100
 
-/** A key that was claimed, under its token here and its token there. */
-interface Held {
-  readonly key: string
-  readonly token: number
-  readonly naiveToken: number
-  /** If it was claimed through the direct queue. */
-  readonly handle?: number
-}
-
-/** What the two have done so far. */
-class Pair {
-  readonly clock = new HandClock(1_000_000)
-  readonly driver = memoryDriver()
-  /** Goes on at the pace of the other clock, and ignores steps of that. */
-  readonly time = new HandClock(1_000_000)
-  readonly naive = new NaiveQueue(this.time)
-  /** Also those that were finished since, whose tokens are stale. */
-  readonly held: Held[] = []
-
-  constructor() {
-    void this.driver.open({ clock: this.clock })
-  }
-
-  pick(index: number): Held | undefined {
-    // The latest ones first: they are the likeliest to be held still.
-    return this.held.at(-1 - (index % Math.max(this.held.length, 1)))
-  }
-
-  check(): void {
-    const { driver, naive } = this
-    const { rows } = driver.list(queueName, { limit: 1_000 }) as { rows: readonly KeyRow[] }
-    // Adds sweep along, when and how much is the driver's choice: but only what is stale.
-    naive.sweep(shortExpireMs, (key) => !rows.some((row) => row.key === key))
-    for (const { key, lastError } of rows) if (lastError === undefined) naive.forgetError(key)
-    expect(rows.map(meaningOf)).toEqual(naive.rows().map(meaningOf))
-    expect(driver.counts(queueName, { cap: 1_000 })).toEqual({ ...naive.counts(), capped: false })
-    const direct = driver.direct!(queueName)
-    const ready = naive.counts().ready
-    expect(direct.ready()).toBe(ready)
-    const nextAt = direct.nextAt()
-    if (ready > 0 && !naive.isPaused) expect(nextAt).toBeLessThanOrEqual(this.time.now())
-    else expect(nextAt).toBe(naive.nextAt())
-  }
-}
-
-/** A row without what means nothing in its state, and without numbers that are anyone's choice. */
-function meaningOf(row: KeyRow): Partial<KeyRow> {
-  const { key, state, item, holder, lastError, dueAt, laterAt, failures, crashes, parked } = row
-  const isHeld = holder !== undefined
-  return {
-    key,
-    state,
-    item,
-    holder,
-    lastError,
-    dueAt,
-    laterAt,
-    failures,
-    crashes,
-    parked,
-    ...((failures > 0 || crashes > 0) && { failedAt: row.failedAt }),
-    ...(dueAt !== never && {
-      why: row.why,
-      readyAt: row.readyAt,
-      priority: row.priority,
-      askedAt: row.askedAt,
-      trace: row.trace,
-    }),
-    ...(laterAt !== never && { laterWhy: row.laterWhy }),
-    ...(isHeld && {
-      leaseUntil: row.leaseUntil,
-      claimedDueAt: row.claimedDueAt,
-      claimedWhy: row.claimedWhy,
-      claimedLaterAt: row.claimedLaterAt,
-      claimedReadyAt: row.claimedReadyAt,
-      claimedPriority: row.claimedPriority,
-      claimedAskedAt: row.claimedAskedAt,
-      claimedTrace: row.claimedTrace,
-    }),
-  }
-}
-
-type Step = (pair: Pair) => void
+type Step = (pair: DriverPair) => void
 
 /** A step of that name, which a counter-example prints with its arguments. */
 function step<Args>(
   name: string,
   args: fc.Arbitrary<Args>,
-  take: (pair: Pair, args: Args) => void,
+  take: (pair: DriverPair, args: Args) => void,
 ): fc.Arbitrary<Step> {
   return args.map((given) =>
-    Object.assign((pair: Pair) => take(pair, given), {
+    Object.assign((pair: DriverPair) => take(pair, given), {
       [fc.toStringMethod]: () => `${name} ${fc.stringify(given)}`,
     }),
   )
@@ -168,8 +80,8 @@ const add = step(
   },
 )
 
-const addThroughTheDoor = step(
-  'addThroughTheDoor',
+const addDirect = step(
+  'addDirect',
   fc.tuple(anyKey, fc.constantFrom(undefined, '3'), anyPriority, anyDedupe, anyExpiry),
   ({ driver, naive }, [key, item, priority, dedupe, failuresExpireMs]) => {
     const ask = { key, item, priority, delayMs: 0 }
@@ -230,7 +142,7 @@ const asksForTrace = fc.constantFrom(false, false, true)
 
 const claimed = fc.tuple(asksForTrace, fc.constantFrom('h', 'h', 'other'))
 
-const claimThroughTheDoor = step('claimThroughTheDoor', claimed, (pair, [asksTrace, holder]) => {
+const claimDirect = step('claimDirect', claimed, (pair, [asksTrace, holder]) => {
   const into = {
     key: '',
     itemText: undefined,
@@ -286,8 +198,8 @@ const finish = step(
   },
 )
 
-const finishThroughTheDoor = step(
-  'finishThroughTheDoor',
+const finishDirect = step(
+  'finishDirect',
   fc.record({ index: fc.nat(3), as: fc.constantFrom('done', 'release'), forget: fc.boolean() }),
   (pair, { index, as, forget }) => {
     const { handle, key, naiveToken, token } = pair.pick(index) ?? { key: '' }
@@ -301,7 +213,7 @@ const finishThroughTheDoor = step(
   },
 )
 
-const forgetThroughTheDoor = step('forgetThroughTheDoor', anyKey, ({ driver, naive }, key) => {
+const forgetDirect = step('forgetDirect', anyKey, ({ driver, naive }, key) => {
   expect(driver.direct!(queueName).forget(key)).toBe(naive.forget([key])[0])
 })
 
@@ -390,13 +302,13 @@ const failures = step('failures', anyKey, ({ driver, naive, time }, key) => {
 
 const anyStep = fc.oneof(
   { weight: 8, arbitrary: add },
-  { weight: 4, arbitrary: addThroughTheDoor },
+  { weight: 4, arbitrary: addDirect },
   { weight: 4, arbitrary: addInARow },
   { weight: 6, arbitrary: claim },
-  { weight: 4, arbitrary: claimThroughTheDoor },
+  { weight: 4, arbitrary: claimDirect },
   { weight: 10, arbitrary: finish },
-  { weight: 6, arbitrary: finishThroughTheDoor },
-  { weight: 2, arbitrary: forgetThroughTheDoor },
+  { weight: 6, arbitrary: finishDirect },
+  { weight: 2, arbitrary: forgetDirect },
   { weight: 2, arbitrary: renew },
   { weight: 3, arbitrary: expire },
   { weight: 4, arbitrary: byKeys },
@@ -411,7 +323,7 @@ const anyStep = fc.oneof(
 test('does what a naive driver on a sorted map does', () => {
   fc.assert(
     fc.property(fc.array(anyStep, { minLength: 1, maxLength: 100, size: 'max' }), (steps) => {
-      const pair = new Pair()
+      const pair = new DriverPair()
       for (const step of steps) {
         step(pair)
         pair.check()
