@@ -20,7 +20,7 @@ for (const part of alone) {
   outcomes.push(await outcome(part, true))
 }
 const waiting = [...inPairs]
-const lane = async () => {
+const worker = async () => {
   for (let part = waiting.shift(); part !== undefined; part = waiting.shift()) {
     say(`${part} has started; what it prints is shown when it has ended`)
     const ended = await outcome(part, false)
@@ -29,7 +29,7 @@ const lane = async () => {
     outcomes.push(ended)
   }
 }
-await Promise.all([lane(), lane()])
+await Promise.all([worker(), worker()])
 
 const tests = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : undefined
 const { passed, failed, remarks } = count(tests, outcomes)

@@ -4,7 +4,7 @@ import type { Clock, Timer } from '@sluice/core'
 export class Alarm {
   readonly #clock: Clock
   #timer: Timer | undefined
-  #hasRung = false
+  #hasGoneOff = false
   #wake: () => void = () => {}
 
   constructor(clock: Clock) {
@@ -13,21 +13,21 @@ export class Alarm {
 
   /** Sets it to go off `ms` from now, instead of any earlier setting. */
   set(ms: number): void {
-    this.#hasRung = false
+    this.#hasGoneOff = false
     if (this.#timer === undefined) {
-      this.#timer = this.#clock.startTimer(ms, this.#ring)
+      this.#timer = this.#clock.startTimer(ms, this.#onTimer)
       this.#timer.ref()
     } else this.#timer.reset(ms)
   }
 
-  readonly #ring = (): void => {
-    this.#hasRung = true
+  readonly #onTimer = (): void => {
+    this.#hasGoneOff = true
     this.#wake()
   }
 
   /** Resolves when it has gone off since it was set, or when `signal` is aborted. */
-  async rung(signal: AbortSignal): Promise<void> {
-    if (this.#hasRung || signal.aborted) return
+  async wait(signal: AbortSignal): Promise<void> {
+    if (this.#hasGoneOff || signal.aborted) return
     await new Promise<void>((resolve) => {
       this.#wake = () => {
         signal.removeEventListener('abort', this.#wake)

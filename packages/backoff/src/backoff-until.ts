@@ -54,7 +54,7 @@ export async function backoffUntil(
         handleError(error)
       }
       if (sliding) setAlarm()
-      await alarm.rung(signal)
+      await alarm.wait(signal)
     }
   } finally {
     alarm.stop()

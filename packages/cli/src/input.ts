@@ -128,10 +128,10 @@ export function checkedItem(item: unknown): unknown {
 }
 
 /** Parses JSON from the command line. */
-export function parsedJson(place: string, text: string): unknown {
+export function parsedJson(name: string, text: string): unknown {
   try {
     return parseJson(text)
   } catch (error) {
-    throw usageError(`${place} must be JSON, such as '{"id":42}' or '"text"'`, error)
+    throw usageError(`${name} must be JSON, such as '{"id":42}' or '"text"'`, error)
   }
 }

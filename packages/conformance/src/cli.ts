@@ -112,14 +112,14 @@ function chosenCases(only: readonly string[] | undefined): readonly Case[] {
 function exceptions(given: readonly string[] | undefined): Record<string, string> {
   const except: Record<string, string> = {}
   for (const each of given ?? []) {
-    const place = each.indexOf('=')
-    if (place < 1)
+    const equals = each.indexOf('=')
+    if (equals < 1)
       throw new UsageError(`--except ${each}: a reason is missing, as in --except order.batch=why`)
-    const id = each.slice(0, place)
+    const id = each.slice(0, equals)
     if (!allCases.some((known) => known.id === id)) {
       throw new UsageError(`--except ${id}: no such case; see --list`)
     }
-    except[id] = each.slice(place + 1)
+    except[id] = each.slice(equals + 1)
   }
   return except
 }

@@ -706,7 +706,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION claim_f5a4d215(in_queue text, in_limit integer, in_holder text, in_claim_id text, in_lease double precision, in_due_by double precision, in_before bigint, in_looks integer, in_now double precision, in_least double precision)
+CREATE OR REPLACE FUNCTION claim_b7dffd65(in_queue text, in_limit integer, in_holder text, in_claim_id text, in_lease double precision, in_due_by double precision, in_before bigint, in_looks integer, in_now double precision, in_least double precision)
  RETURNS TABLE(now double precision, until double precision, keys text, items text, tokens text, failures text, crashes text, priorities text, asked text, ready text, ended_keys text, ended_tokens text, look_before bigint, item text, traces text)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -725,7 +725,7 @@ declare
   this_queue bigint := queue_number_6461402f(in_queue);
   t float8 := present_4c1f74c0(in_now, in_least);
   level int; first_at float8; below bigint := 2147483648;
-  picks tid[]; alone boolean[]; firsts int; places tid[]; drawn bigint[]; are_short boolean;
+  picks tid[]; alone boolean[]; firsts int; ctids tid[]; drawn bigint[]; are_short boolean;
   first_end float8;
 begin
   now := t;
@@ -777,11 +777,11 @@ begin
       case when k.claimed_trace is not null then json_build_array(k.claimed_trace) end
     into keys, items, are_short, tokens, failures, crashes, priorities, asked, ready, traces;
   elsif cardinality(picks) > 1 then
-    select array_agg(n.ctid order by n.ctid), array_agg(n.token order by n.ctid) into places, drawn
+    select array_agg(n.ctid order by n.ctid), array_agg(n.token order by n.ctid) into ctids, drawn
     from (select u.ctid, nextval('token') as token from unnest(picks) as u(ctid) offset 0) n;
     with claimed as (
       update keys k set
-        token = drawn[width_bucket(k.ctid, places)],
+        token = drawn[width_bucket(k.ctid, ctids)],
         lease_until = until, holder = in_holder, claim_id = in_claim_id,
         claimed_due_at = k.due_at, claimed_why = k.why, claimed_ready_at = k.ready_at,
         claimed_seq = k.seq, claimed_priority = k.priority, claimed_asked_at = k.asked_at,
@@ -792,7 +792,7 @@ begin
         seq = case when k.later_at < 'Infinity' then nextval('arrival') else k.seq end,
         later_at = 'Infinity',
         claimed_trace = k.trace, trace = null
-      where k.ctid = any (places)
+      where k.ctid = any (ctids)
       returning k.key, k.item, k.token, k.failures, k.crashes, k.claimed_priority, k.claimed_asked_at,
         k.claimed_ready_at, k.claimed_trace
     )

@@ -821,8 +821,8 @@ end
 $body$;`,
   },
   {
-    name: 'claim_f5a4d215',
-    sql: `create or replace function sluice.claim_f5a4d215(
+    name: 'claim_b7dffd65',
+    sql: `create or replace function sluice.claim_b7dffd65(
   in_queue text, in_limit int, in_holder text, in_claim_id text, in_lease float8,
   in_due_by float8, in_before bigint, in_looks int, in_now float8, in_least float8
 ) returns table (
@@ -846,7 +846,7 @@ declare
   this_queue bigint := sluice.queue_number_6461402f(in_queue);
   t float8 := sluice.present_4c1f74c0(in_now, in_least);
   level int; first_at float8; below bigint := 2147483648;
-  picks tid[]; alone boolean[]; firsts int; places tid[]; drawn bigint[]; are_short boolean;
+  picks tid[]; alone boolean[]; firsts int; ctids tid[]; drawn bigint[]; are_short boolean;
   first_end float8;
 begin
   now := t;
@@ -898,11 +898,11 @@ begin
       case when k.claimed_trace is not null then json_build_array(k.claimed_trace) end
     into keys, items, are_short, tokens, failures, crashes, priorities, asked, ready, traces;
   elsif cardinality(picks) > 1 then
-    select array_agg(n.ctid order by n.ctid), array_agg(n.token order by n.ctid) into places, drawn
+    select array_agg(n.ctid order by n.ctid), array_agg(n.token order by n.ctid) into ctids, drawn
     from (select u.ctid, nextval('sluice.token') as token from unnest(picks) as u(ctid) offset 0) n;
     with claimed as (
       update sluice.keys k set
-        token = drawn[width_bucket(k.ctid, places)],
+        token = drawn[width_bucket(k.ctid, ctids)],
         lease_until = until, holder = in_holder, claim_id = in_claim_id,
         claimed_due_at = k.due_at, claimed_why = k.why, claimed_ready_at = k.ready_at,
         claimed_seq = k.seq, claimed_priority = k.priority, claimed_asked_at = k.asked_at,
@@ -913,7 +913,7 @@ begin
         seq = case when k.later_at < 'Infinity' then nextval('sluice.arrival') else k.seq end,
         later_at = 'Infinity',
         claimed_trace = k.trace, trace = null
-      where k.ctid = any (places)
+      where k.ctid = any (ctids)
       returning k.key, k.item, k.token, k.failures, k.crashes, k.claimed_priority, k.claimed_asked_at,
         k.claimed_ready_at, k.claimed_trace
     )
@@ -1682,7 +1682,7 @@ export const statementTexts = {
   add: 'select key, outcome, due_at, failures from sluice.add_aeff54fa( $1::text, $2::text[], $3::text[], $4::int[], $5::float8[], $6::int[], $7::boolean, $8::float8, $9::float8, $10::float8, $11::text, $12::text, $13::text[])',
   buckets: 'select name, per_second, burst, tokens, at from sluice.buckets where tokens is not null order by name',
   claimAdopt: 'select key, item, token, failures, crashes, priority, asked_at, ready_at, at, trace from sluice.claim_adopt_7ce2d897($1::text, $2::text)',
-  claim: 'select now, until, keys, items, tokens, failures, crashes, priorities, asked, ready, ended_keys, ended_tokens, look_before, item, traces from sluice.claim_f5a4d215( $1::text, $2::int, $3::text, $4::text, $5::float8, $6::float8, $7::bigint, $8::int, $9::float8, $10::float8)',
+  claim: 'select now, until, keys, items, tokens, failures, crashes, priorities, asked, ready, ended_keys, ended_tokens, look_before, item, traces from sluice.claim_b7dffd65( $1::text, $2::int, $3::text, $4::text, $5::float8, $6::float8, $7::bigint, $8::int, $9::float8, $10::float8)',
   countPending: 'select sluice.count_pending_a03b21d2($1::text, $2::int, $3::boolean) as pending',
   counts: 'select now, ready, delayed, backoff, processing, dirty, parked, idle, paused, oldest, capped, sluice.ahead_ms_a3187b88() as ahead from sluice.counts_3c858474($1::text, $2::int, $3::float8, $4::float8)',
   doctorHorizon: "select h.kind, h.name, h.held, coalesce(h.seconds, 0)::float8 as seconds from ( select 'session' as kind, concat_ws(' ', a.pid::text, a.usename, a.application_name, a.state) as name, age(a.backend_xmin) as held, extract(epoch from clock_timestamp() - a.xact_start) as seconds from pg_catalog.pg_stat_activity a where a.backend_xmin is not null and a.pid <> pg_backend_pid() union all select 'replication slot', s.slot_name::text, greatest(age(s.xmin), age(s.catalog_xmin)), null from pg_catalog.pg_replication_slots s where s.xmin is not null or s.catalog_xmin is not null union all select 'prepared transaction', p.gid, age(p.transaction), extract(epoch from clock_timestamp() - p.prepared) from pg_catalog.pg_prepared_xacts p ) h order by h.held desc nulls last limit 1",

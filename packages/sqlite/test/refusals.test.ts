@@ -283,7 +283,7 @@ test('an examination finds what the tables allow and keys do not', async () => {
     /queue q counts 7 pending keys/,
     /key a has token .*never given out/,
     /token .* holds 2 keys/,
-    /key b is held by nobody known/,
+    /key b is held by an unknown holder/,
     /key lost belongs to no queue/,
     /key lost has nothing to be remembered for/,
   ]) {

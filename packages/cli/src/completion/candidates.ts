@@ -127,14 +127,17 @@ function ofOption(
 }
 
 function ofPositional(spec: CommandSpec, command: Command, given: readonly string[]): Wanted {
-  const places = spec.positionals ?? []
-  const isVariadic = (place: ArgumentSpec | undefined): boolean => place?.variadic === true
-  const place = places[given.length] ?? (isVariadic(places.at(-1)) ? places.at(-1) : undefined)
-  if (place === undefined) return { kind: 'nothing' }
-  const argument: Argument | undefined = command.registeredArguments[places.indexOf(place)]
+  const positionals = spec.positionals ?? []
+  const isVariadic = (positional: ArgumentSpec | undefined): boolean =>
+    positional?.variadic === true
+  const positional =
+    positionals[given.length] ?? (isVariadic(positionals.at(-1)) ? positionals.at(-1) : undefined)
+  if (positional === undefined) return { kind: 'nothing' }
+  const argument: Argument | undefined =
+    command.registeredArguments[positionals.indexOf(positional)]
   if (argument?.argChoices !== undefined) return { kind: 'words', words: argument.argChoices }
-  const queueAt = places.findIndex(({ kind }) => kind === 'queue')
-  return ofKind(place.kind, given[queueAt])
+  const queueAt = positionals.findIndex(({ kind }) => kind === 'queue')
+  return ofKind(positional.kind, given[queueAt])
 }
 
 function ofKind(kind: WordKind, queue: string | undefined): Wanted {

@@ -15,10 +15,10 @@ export interface Contexts {
 }
 
 /** Where a command line runs: its variables and its folder. */
-type Place = Pick<Terminal, 'env' | 'cwd'>
+type Surroundings = Pick<Terminal, 'env' | 'cwd'>
 
 /** The path of the file with the contexts; `undefined` where there is no home folder. */
-export function contextsFile({ env, cwd }: Place): string | undefined {
+export function contextsFile({ env, cwd }: Surroundings): string | undefined {
   const { SLUICE_CONFIG: named, XDG_CONFIG_HOME: config, HOME, APPDATA } = env
   if (named !== undefined && named !== '') return resolve(cwd, named)
   const folder = config || APPDATA || (HOME === undefined ? undefined : join(HOME, '.config'))
@@ -34,8 +34,8 @@ function isContexts(value: unknown): value is Contexts {
 }
 
 /** Reads the contexts; none if there is no file. */
-export function readContexts(place: Place): Contexts {
-  const path = contextsFile(place)
+export function readContexts(surroundings: Surroundings): Contexts {
+  const path = contextsFile(surroundings)
   if (path === undefined) return { stores: {} }
   let text: string
   try {
@@ -110,12 +110,12 @@ function isTaken(lock: string, failed: (error: unknown) => CommandError): boolea
 }
 
 /** The address of the store that a context names: an address, `@FILE` or `$VARIABLE`. */
-export function storeOfContext(place: Place, name: string): string {
-  const { stores } = readContexts(place)
+export function storeOfContext(surroundings: Surroundings, name: string): string {
+  const { stores } = readContexts(surroundings)
   const address = Object.hasOwn(stores, name) ? stores[name] : undefined
   if (address === undefined) throw usageError(unknownContext(name, Object.keys(stores)))
   if (!address.startsWith('$')) return address
-  const text = place.env[address.slice(1)]
+  const text = surroundings.env[address.slice(1)]
   if (text !== undefined && text !== '') return text
   throw usageError(`the context ${shown(name)} is the store in ${address}, which is not set`)
 }

@@ -53,10 +53,10 @@ export function assertSame<T>(actual: readonly T[], expected: readonly T[], what
   const length = Math.max(actual.length, expected.length)
   for (let i = 0; i < length; i += 1) {
     if (isDeepStrictEqual(actual[i], expected[i])) continue
-    const place = `${what}, number ${i} of ${actual.length}, where ${expected.length} are expected`
-    assert.deepEqual(actual[i], expected[i], place)
+    const message = `${what}, number ${i} of ${actual.length}, where ${expected.length} are expected`
+    assert.deepEqual(actual[i], expected[i], message)
     // Equal for `deepEqual`, and not strictly so.
-    assert.fail(place)
+    assert.fail(message)
   }
 }
 

@@ -15,8 +15,8 @@ export class CallLog {
   }
 
   /** Appends to a line. */
-  append(place: number, text: string): void {
-    if (this.isOn && place >= 0) this.lines[place] += text
+  append(index: number, text: string): void {
+    if (this.isOn && index >= 0) this.lines[index] += text
   }
 }
 
@@ -44,8 +44,8 @@ function recordedCalls<T extends object>(target: T, prefix: string, log: CallLog
       }
       return (...args: unknown[]) => {
         if (!log.isOn) return Reflect.apply(value, target, args)
-        const place = log.write(`${prefix}${String(name)}(${args.map(shown).join(', ')})`)
-        const note = (outcome: string): void => log.append(place, ` → ${outcome}`)
+        const index = log.write(`${prefix}${String(name)}(${args.map(shown).join(', ')})`)
+        const note = (outcome: string): void => log.append(index, ` → ${outcome}`)
         try {
           const answer: unknown = Reflect.apply(value, target, args)
           if (!isPromise(answer)) {
@@ -54,10 +54,10 @@ function recordedCalls<T extends object>(target: T, prefix: string, log: CallLog
           }
           log.inFlight += 1
           return answer.then(
-            (settled) => {
+            (answer) => {
               log.inFlight -= 1
-              note(shown(settled))
-              return settled
+              note(shown(answer))
+              return answer
             },
             (error: unknown) => {
               log.inFlight -= 1

@@ -66,7 +66,7 @@ function readFile(url: URL): PageFile {
 const notBuilt = `<!doctype html>
 <html lang="en">
 <title>Sluice</title>
-<h1>The files of the page are not beside the code of the dashboard</h1>
+<h1>The files of the page are not next to the code of the dashboard</h1>
 <p>If your application is bundled, leave <code>@sluice/dashboard</code> out of the bundle: mark it as
 external (in Next.js, <code>serverExternalPackages</code>). In a checkout of Sluice, run
 <code>npm run build</code>. Then reload this page. The API works without it.</p>

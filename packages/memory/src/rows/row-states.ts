@@ -213,7 +213,7 @@ export class RowStates {
     return this.table.chunk(row).numbers[(row & rowMask) * numberWidth]!
   }
 
-  /** The place of a row that is not held among those of the same instant. */
+  /** The position of a row that is not held among those of the same instant. */
   seqOf(row: number): number {
     if (this.hasObject(row)) return this.objectOf(row).seq
     return this.table.chunk(row).numbers[(row & rowMask) * numberWidth + 2]!

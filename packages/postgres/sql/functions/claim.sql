@@ -6,10 +6,10 @@
 -- statement picks rows, and the next updates them by their ctid, so no plan can claim more than that.
 -- It gets them as one array: for each row of a join by ctid, the server asks the operating system how
 -- long the table is, which took a third of the time of a claim. It meets the rows in the order of their
--- places, so tokens are drawn before, in the order of claims, and sorted along with the places.
+-- ctids, so tokens are drawn before, in the order of claims, and sorted along with the ctids.
 --
 -- The first row: the store's time; until when the leases last; the claims as one list for each of
--- their columns, all in the order of places; the expired leases as two lists; and the token below which
+-- their columns, all in the order of ctids; the expired leases as two lists; and the token below which
 -- to look at leases next, if not all were looked at. Lists are texts (JSON of texts, arrays of numbers),
 -- since a client reads ten long texts in a fraction of the time that thousands of short ones take. An
 -- empty list is null, and so is that of trace contexts if no run has any. If one of the items is long,
@@ -31,7 +31,7 @@ declare
   t float8 := sluice.present(in_now, in_least);
   -- The priority at which keys are picked, and when the first of them is ready; the next one is below.
   level int; first_at float8; below bigint := 2147483648;
-  picks tid[]; alone boolean[]; firsts int; places tid[]; drawn bigint[]; are_short boolean;
+  picks tid[]; alone boolean[]; firsts int; ctids tid[]; drawn bigint[]; are_short boolean;
   first_end float8;
 begin
   now := t;
@@ -78,13 +78,13 @@ begin
       case when k.claimed_trace is not null then json_build_array(k.claimed_trace) end
     into keys, items, are_short, tokens, failures, crashes, priorities, asked, ready, traces;
   elsif cardinality(picks) > 1 then
-    select array_agg(n.ctid order by n.ctid), array_agg(n.token order by n.ctid) into places, drawn
+    select array_agg(n.ctid order by n.ctid), array_agg(n.token order by n.ctid) into ctids, drawn
     from (select u.ctid, nextval('sluice.token') as token from unnest(picks) as u(ctid) offset 0) n;
     with claimed as (
       update sluice.keys k set
-        token = drawn[width_bucket(k.ctid, places)],
+        token = drawn[width_bucket(k.ctid, ctids)],
         -- @include claim-set
-      where k.ctid = any (places)
+      where k.ctid = any (ctids)
       returning k.key, k.item, k.token, k.failures, k.crashes, k.claimed_priority, k.claimed_asked_at,
         k.claimed_ready_at, k.claimed_trace
     )

@@ -90,7 +90,7 @@ function claimsOf(row: Row, itemRows: readonly Row[]): Claim[] {
       trace: traces[at] ?? undefined,
     }
   })
-  // Tokens rise in the order of claims; an update meets rows in that of their places, mostly the same.
+  // Tokens rise in the order of claims; an update meets rows in that of their ctids, mostly the same.
   return tokens.every((token, at) => at === 0 || token > tokens[at - 1]!)
     ? claims
     : claims.sort((a, b) => a.token - b.token)

@@ -93,7 +93,7 @@ const breaks: readonly (Break & { readonly caughtBy: string })[] = [
   },
   {
     name: 'tokens are drawn once for a batch',
-    from: 'drawn[width_bucket(k.ctid, places)]',
+    from: 'drawn[width_bucket(k.ctid, ctids)]',
     to: 'drawn[1]',
     caughtBy: 'fence.rises.batch',
   },

@@ -253,13 +253,13 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
     jobs: readonly BatchJob<Request, Reply>[],
     answer: Promise<readonly (Reply | Failure)[]>,
   ): Promise<void> {
-    const settled = this.#unanswered.add(jobs)
+    const answered = this.#unanswered.add(jobs)
     this.#startWatch()
     answer.then(
       (replies) => this.#unanswered.settle(jobs, () => this.#answered(jobs, replies)),
       (error: unknown) => this.#unanswered.settle(jobs, () => this.#failed(jobs, error)),
     )
-    await settled
+    await answered
     for (let turn = 0; turn < callerTurns; turn += 1) await undefined
   }
 

@@ -38,7 +38,7 @@ export function doneMany(
 ): Promise<FinishOutcome[]> {
   const gathered = new AllOutcomes<FinishOutcome>(count)
   const helds: HeldKey<unknown>[] = []
-  const places: number[] = []
+  const indexes: number[] = []
   for (let at = 0; at < count; at += 1) {
     const held = heldAt(at)
     if (held === undefined || held.phase !== 'held' || core.phase === 'closed') {
@@ -47,13 +47,13 @@ export function doneMany(
     }
     held.phase = 'finishing'
     helds.push(held)
-    places.push(at)
+    indexes.push(at)
   }
   const finishes = helds.map(({ key, token }): Finish => ({ as: 'done', key, token, forget }))
   batcher.finishMany(helds, finishes, {
     resolve(at, { outcome }) {
       core.noteFinished(helds[at]!, finishes[at]!, outcome)
-      gathered.set(places[at]!, outcome)
+      gathered.set(indexes[at]!, outcome)
     },
     reject(at, error) {
       helds[at]!.phase = 'held'

@@ -23,7 +23,7 @@ export class UnansweredBatches<Request, Reply> {
     return earliest
   }
 
-  /** Adds a batch; resolves when it is settled, or when none of its jobs waits any longer. */
+  /** Adds a batch; resolves when it is answered, or when none of its jobs waits any longer. */
   add(jobs: readonly BatchJob<Request, Reply>[]): Promise<void> {
     return new Promise((resolve) => {
       this.#batches.set(jobs, resolve)

@@ -46,7 +46,7 @@ export interface Held<T> extends AsyncDisposable {
    * Ends the run as failed: counts the failure, and the key comes back after the limiter's delay.
    */
   retry(error?: unknown): Promise<FinishOutcome>
-  /** Puts the key back in its old place, as if it had not been taken. */
+  /** Puts the key back at its old position, as if it had not been taken. */
   release(): Promise<FinishOutcome>
   /** Parks the key: it does not run until it is unparked. With an error, counts a failure. */
   park(error?: unknown): Promise<FinishOutcome>

@@ -44,7 +44,7 @@ export interface KeyInfo {
   readonly why?: DueReason
   /** A second promise; see `dedupe`. */
   readonly laterAt?: EpochMs
-  /** Its place in line among keys of its priority. */
+  /** Its position among the ready keys of its priority. */
   readonly readyAt?: EpochMs
   readonly failures: number
   /**

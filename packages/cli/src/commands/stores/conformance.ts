@@ -49,7 +49,7 @@ export const conformance: CommandSpec = {
   name: 'conformance',
   summary: 'Test a driver of your own with the conformance suite',
   details:
-    'The module exports `create`, a function that returns a subject; see @sluice/conformance, which has to be installed beside.',
+    'The module exports `create`, a function that returns a subject; see @sluice/conformance, which has to be installed, too.',
   group: 'More',
   positionals: [
     { name: 'MODULE', summary: 'the module with the driver', kind: 'file', optional: true },

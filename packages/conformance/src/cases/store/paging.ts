@@ -108,7 +108,7 @@ export const pagingCases: readonly Case[] = [
   },
   {
     id: 'list.row.claimed',
-    title: 'a row of a held key shows the run that its holder has, beside the next one',
+    title: 'a row of a held key shows the run that its holder has, and the next one',
     async run(s) {
       const start = s.now()
       await s.addAfter('a', 10, { priority: 7 })
@@ -123,7 +123,7 @@ export const pagingCases: readonly Case[] = [
       assert.equal(row.claimedAskedAt, start)
       assert.deepEqual([row.priority, row.askedAt], [-3, start + 30])
       await s.done(claim)
-      assert.equal((await s.row('a')).holder, undefined, 'nobody holds it any more')
+      assert.equal((await s.row('a')).holder, undefined, 'no holder any more')
     },
   },
   {
