@@ -35,7 +35,7 @@ select 'key ' || k.key || ' is held by an unknown holder'
 from sluice_keys k
 where k.token is not null and not exists (select 1 from sluice_holders h where h.id = k.holder)
 union all
-select 'key ' || k.key || ' has the sequence number ' || k.seq || ', which was never given out'
+select 'key ' || k.key || ' has seq ' || k.seq || ', which was never given out'
 from sluice_keys k
 cross join (
   select max(seq, coalesce((select seq from sluice_keys order by id desc limit 1), 0)) as seq

@@ -87,14 +87,14 @@ function checkVersion(database: SqliteDatabase, file: string, ownership: Ownersh
     if (version === 0) {
       throw new SluiceError(
         'ERR_STORE_DAMAGED',
-        `${file} is marked as a store of queues, but has none of their tables; restore a backup`,
+        `${file} is marked as a queue and has no queue in it; restore a backup`,
       )
     }
     if (userVersion > version) throw newerError(file, userVersion)
   } else if (version === 0 && ownership === 'ours') {
     throw new SluiceError(
       'ERR_STORE_FOREIGN',
-      `${file} is the database of another program; hand it in as \`database\` to put queues into it`,
+      `${file} is a database of another program; hand it in as a database to put queues into it`,
     )
   }
   return version
