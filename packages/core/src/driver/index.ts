@@ -20,16 +20,17 @@ export { RisingTime } from '../time/rising-time.ts'
 export { systemClock } from '../time/system-clock.ts'
 export { emptyKeyState, type KeyState, never, noToken } from '../transitions/key-state.ts'
 export type { Ask, AskOptions, AskReply, Failure } from './ask.ts'
-export type {
-  Again,
-  Claim,
-  ClaimReply,
-  ClaimRequest,
-  ExpireOptions,
-  Finish,
-  FinishReply,
-  Lease,
-  RenewReply,
+export {
+  type Again,
+  type Claim,
+  type ClaimReply,
+  type ClaimRequest,
+  claimNumber,
+  type ExpireOptions,
+  type Finish,
+  type FinishReply,
+  type Lease,
+  type RenewReply,
 } from './claim.ts'
 export { addCodes, type CodeCounts, historyCodesMax } from './code-counts.ts'
 export type { DirectClaim, DirectQueue } from './direct-queue.ts'

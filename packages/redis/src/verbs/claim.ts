@@ -2,12 +2,12 @@ import {
   type Claim,
   type ClaimReply,
   type ClaimRequest,
+  claimNumber,
   type Finish,
   type Lease,
   SluiceError,
 } from '@sluice/core/driver'
 import type { Reply } from '../connection/connections.ts'
-import { claimNumber } from '../rows/claim-number.ts'
 import { instant, number, numbersAndTrace, text } from '../rows/columns.ts'
 import { type RunOptions, type Store, verbStart } from '../store.ts'
 import { type Finished, repeatFinishes } from './finish.ts'

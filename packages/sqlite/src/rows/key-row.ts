@@ -43,7 +43,7 @@ export interface StoredKey {
   readonly key: string
   readonly state: KeyState
   item: string | null
-  /** Numbers; see `holder.ts` and `claim-number.ts`. Null if the key is not held. */
+  /** Numbers; see `holder.ts` and `claimNumber` of core. Null if the key is not held. */
   holder: number | null
   claim: number | null
   lastError: string | null

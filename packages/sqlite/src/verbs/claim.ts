@@ -2,6 +2,7 @@ import {
   type Claim,
   type ClaimReply,
   type ClaimRequest,
+  claimNumber,
   type EpochMs,
   type Lease,
   leaseEndsMax,
@@ -9,7 +10,6 @@ import {
   transitions,
 } from '@sluice/core/driver'
 import type { Statements } from '../connection/statements.ts'
-import { claimNumber } from '../rows/claim-number.ts'
 import { instantOf, storedInstant } from '../rows/columns.ts'
 import { holderNumber } from '../rows/holder.ts'
 import type { QueueRow } from '../rows/queue-row.ts'
