@@ -15,7 +15,7 @@ import type {
 } from 'sluice'
 
 export type { KeyStateWord } from '@sluice/core'
-export type { HistoryRange, Severity } from 'sluice'
+export type { HistoryRange } from 'sluice'
 
 /** The table of urgencies, value by value. */
 export type Urgencies = typeof urgencies
