@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import type { Driver } from '@sluice/core'
 import { needs } from '@sluice/needs'
 import pg from 'pg'
-import { afterAll, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { type PostgresOptions, postgresDriver, rolesSql } from '../../src/index.ts'
 import { channelOf } from '../../src/schema/schema-name.ts'
 import { startProxy } from '../support/cutting-proxy.ts'
@@ -18,20 +18,12 @@ const options = { dedupe: 'client-go', failuresExpireMs: 86_400_000 } as const
 const one = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
 
 const server = sharedServer()
-const drivers: Driver[] = []
-
-afterAll(async () => {
-  for (const driver of drivers) await driver.close()
-})
-
-async function opened(schema: string, warnings: string[] = []): Promise<Driver> {
-  const driver = await openPatient(server.url, schema, warnings)
-  drivers.push(driver)
-  return driver
-}
 
 test('many changes in a row are few notices', async () => {
-  const [here, there] = [await opened('many'), await opened('many')]
+  const [here, there] = [
+    await openPatient(server.url, 'many'),
+    await openPatient(server.url, 'many'),
+  ]
   const watcher = await watched(here)
   const received: string[] = []
   const raw = await server.pool.connect()
@@ -54,7 +46,7 @@ test('many changes in a row are few notices', async () => {
 })
 
 test('an add that comes alone tells by its own commit, and one that changes nothing does not tell', async () => {
-  const there = await opened('alone')
+  const there = await openPatient(server.url, 'alone')
   const raw = await server.pool.connect()
   const received: string[] = []
   raw.on('notification', ({ payload = '' }) => void received.push(payload))
@@ -71,7 +63,7 @@ test('an add that comes alone tells by its own commit, and one that changes noth
 })
 
 test('another item for a waiting key sends no notice', async () => {
-  const there = await opened('items')
+  const there = await openPatient(server.url, 'items')
   await there.add('q', [{ ...one, delayMs: 60_000 }], options)
   const raw = await server.pool.connect()
   const received: string[] = []
@@ -87,7 +79,7 @@ test('another item for a waiting key sends no notice', async () => {
 })
 
 test('a notice that waits for its turn is sent before the driver is closed', async () => {
-  const there = await opened('pending')
+  const there = await openPatient(server.url, 'pending')
   const raw = await server.pool.connect()
   const received: string[] = []
   raw.on('notification', ({ payload = '' }) => void received.push(payload))
@@ -164,7 +156,7 @@ test('an add is done even if the server has no room for its notice', async () =>
 })
 
 test('closing the driver waits for a notice that is being sent', async () => {
-  const there = await opened('under_way')
+  const there = await openPatient(server.url, 'under_way')
   const raw = await server.pool.connect()
   const received: string[] = []
   raw.on('notification', ({ payload = '' }) => void received.push(payload))
@@ -177,7 +169,7 @@ test('closing the driver waits for a notice that is being sent', async () => {
 })
 
 test('an add whose answer is lost sends its notice, though its repetition changes nothing', async () => {
-  const watcher = await watched(await opened('lost'))
+  const watcher = await watched(await openPatient(server.url, 'lost'))
   const proxy = await startProxy(server.port)
   const url = new URL(server.url)
   url.port = String(proxy.port)
@@ -265,7 +257,7 @@ test('adds continue while a commit that notifies keeps all others from notifying
 })
 
 test('a process that ends normally first sends the notices that wait for their turn', async () => {
-  const watcher = await watched(await opened('ending'))
+  const watcher = await watched(await openPatient(server.url, 'ending'))
   const script = `
     import { postgresDriver } from ${JSON.stringify(new URL('../../src/index.ts', import.meta.url).href)}
     const driver = postgresDriver({

@@ -1,11 +1,10 @@
 /** Notices: that they come, that their loss is noticed, and that nobody depends on them. */
 
 import { createServer, type Socket } from 'node:net'
-import type { Driver } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { freePort } from '@sluice/needs/free-port'
 import pg from 'pg'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { PgListener } from '../../src/connection/client-shapes.ts'
 import { Listener } from '../../src/connection/listener.ts'
 import { postgresDriver } from '../../src/index.ts'
@@ -17,17 +16,6 @@ const options = { dedupe: 'client-go', failuresExpireMs: 86_400_000 } as const
 const one = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
 
 const server = sharedServer()
-const drivers: Driver[] = []
-
-afterAll(async () => {
-  for (const driver of drivers) await driver.close()
-})
-
-async function opened(schema: string, warnings: string[] = []): Promise<Driver> {
-  const driver = await openPatient(server.url, schema, warnings)
-  drivers.push(driver)
-  return driver
-}
 
 /** Ends the connections that listen, and nothing else. Resolves when they are gone. */
 async function killListeners(): Promise<number> {
@@ -42,7 +30,10 @@ async function killListeners(): Promise<number> {
 }
 
 test('an add of another process wakes watchers, with the name of the queue', async () => {
-  const [here, there] = [await opened('wake'), await opened('wake')]
+  const [here, there] = [
+    await openPatient(server.url, 'wake'),
+    await openPatient(server.url, 'wake'),
+  ]
   const watcher = await watched(here)
   const woken = watcher.next((queue) => queue !== undefined)
   await there.add("it's a \\ queue", [one], options)
@@ -52,7 +43,10 @@ test('an add of another process wakes watchers, with the name of the queue', asy
 
 test('a listener that is killed comes back, and looks at what it may have missed', async () => {
   const warnings: string[] = []
-  const [here, there] = [await opened('killed', warnings), await opened('killed')]
+  const [here, there] = [
+    await openPatient(server.url, 'killed', warnings),
+    await openPatient(server.url, 'killed'),
+  ]
   const watcher = await watched(here)
   for (let kill = 0; kill < 20; kill += 1) {
     const caughtUp = watcher.next((queue) => queue === undefined)
@@ -78,7 +72,7 @@ test('a pool that was given its password apart listens too', async () => {
   await driver.open({})
   const watcher = await watched(driver)
   const woken = watcher.next((queue) => queue === 'q')
-  await (await opened('apart')).add('q', [one], options)
+  await (await openPatient(server.url, 'apart')).add('q', [one], options)
   await woken
   expect(warnings).toEqual([])
   await driver.close()
@@ -86,7 +80,7 @@ test('a pool that was given its password apart listens too', async () => {
 })
 
 test('nothing listens without a watcher, and nothing stays behind', async () => {
-  const driver = await opened('nobody')
+  const driver = await openPatient(server.url, 'nobody')
   const listeners = async (): Promise<number> => {
     const { rows } = await server.pool.query(
       "select count(*)::int as n from pg_stat_activity where application_name = 'sluice listens'",
