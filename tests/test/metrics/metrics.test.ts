@@ -80,7 +80,7 @@ describe.each(ways)('the metrics of a queue in %s', (_name, depthName, way) => {
     expect(await read(waited)).toBeCloseTo(0 + 1 + 2, 6)
   })
 
-  test('MET-T01: add, get, add while held, done, get: client-go s numbers', async () => {
+  test('add, get, add while held, done, get: client-go s numbers', async () => {
     const { clock, queue, read } = setUp()
     await queue.add('foo')
     expect(await read(adds)).toBe(1)
@@ -111,7 +111,7 @@ describe.each(ways)('the metrics of a queue in %s', (_name, depthName, way) => {
     expect(await read(depthName)).toBe(0)
   })
 
-  test('MET-T02: what waits is seen, by why it waits; and counted in when its time comes', async () => {
+  test('what waits is seen, by why it waits; and counted in when its time comes', async () => {
     const { clock, queue, read } = setUp()
     await queue.addAfter('later', 10_000)
     await queue.add('failing')
@@ -132,7 +132,7 @@ describe.each(ways)('the metrics of a queue in %s', (_name, depthName, way) => {
     expect(await read(depthName)).toBe(0)
   })
 
-  test('MET-T03: every addAfter and addRateLimited is a retry, at whatever delay', async () => {
+  test('every addAfter and addRateLimited is a retry, at whatever delay', async () => {
     const { queue, read } = setUp()
     await queue.add('a')
     await queue.addAfter('a', 0)
@@ -142,7 +142,7 @@ describe.each(ways)('the metrics of a queue in %s', (_name, depthName, way) => {
     expect(await read(adds)).toBe(1)
   })
 
-  test('MET-T04: the gauges of work in progress stand still after the shutdown', async () => {
+  test('the gauges of work in progress stand still after the shutdown', async () => {
     const { clock, queue, read } = setUp()
     await queue.add('a')
     const held = (await queue.get()) as Held<string>
@@ -288,7 +288,7 @@ describe.each(ways)('the metrics of a queue in %s', (_name, depthName, way) => {
   })
 })
 
-test('MET-T05: a queue without a name has no metrics', async () => {
+test('a queue without a name has no metrics', async () => {
   const { all } = exportMetrics(fakeClock(0))
   await using queue = createQueue<string>({})
   await queue.add('a')
