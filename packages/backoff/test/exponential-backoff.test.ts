@@ -12,19 +12,19 @@ describe('exponentialBackoff', () => {
     return { clock, backoff, askedMs, promise }
   }
 
-  test('LOOP-10 tries as often as there are steps, and does not pause after the last', async () => {
+  test('tries as often as there are steps, and does not pause after the last', async () => {
     const { clock, askedMs, promise } = tried({ durationMs: 10, factor: 2, steps: 4 })
     expect(await settle(clock, promise)).toMatchObject({ outcome: timeout, endedMs: 70 })
     expect(askedMs).toEqual([0, 10, 30, 70])
   })
 
-  test('LOOP-10 resolves as soon as the condition holds', async () => {
+  test('resolves as soon as the condition holds', async () => {
     const { clock, askedMs, promise } = tried({ durationMs: 10, factor: 2, steps: 9 }, 30)
     expect(await settle(clock, promise)).toEqual({ outcome: 'resolved', endedMs: 30 })
     expect(askedMs).toEqual([0, 10, 30])
   })
 
-  test('LOOP-10 without steps nothing is tried', async () => {
+  test('without steps nothing is tried', async () => {
     for (const steps of [0, -1]) {
       const { askedMs, promise } = tried({ durationMs: 10, steps })
       await expect(promise).rejects.toMatchObject(timeout)
@@ -32,7 +32,7 @@ describe('exponentialBackoff', () => {
     }
   })
 
-  test('LOOP-10 an error of the condition ends it, as it is', async () => {
+  test('an error of the condition ends it, as it is', async () => {
     const error = new Error('no such thing')
     for (const condition of [
       () => {
@@ -65,7 +65,7 @@ describe('exponentialBackoff', () => {
     expect([backoff.steps, backoff.durationMs]).toEqual([4, 10])
   })
 
-  test('LOOP-11 aborted before, it does not try', async () => {
+  test('aborted before, it does not try', async () => {
     const { askedMs, condition } = question(fakeClock())
     const signal = AbortSignal.abort(new Error('over'))
     const backoff = new Backoff({ durationMs: 10, steps: 3 })
@@ -73,7 +73,7 @@ describe('exponentialBackoff', () => {
     expect(askedMs).toEqual([])
   })
 
-  test('LOOP-11 aborted in a pause, it ends at once with the reason', async () => {
+  test('aborted in a pause, it ends at once with the reason', async () => {
     const clock = fakeClock()
     const { askedMs, condition } = question(clock)
     const controller = new AbortController()
@@ -85,7 +85,7 @@ describe('exponentialBackoff', () => {
     expect([askedMs, clock.waiters()]).toEqual([[0, 100], 0])
   })
 
-  test('LOOP-11 aborted by the condition, it does not try again', async () => {
+  test('aborted by the condition, it does not try again', async () => {
     const controller = new AbortController()
     const condition = vi.fn(() => {
       controller.abort(new Error('over'))

@@ -49,7 +49,7 @@ async function stepSeconds(clock: FakeClock, seconds: number): Promise<void> {
   for (let second = 0; second < seconds; second += 1) await clock.step(1_000)
 }
 
-describe('LOOP-05 sliding and non-sliding', () => {
+describe('sliding and non-sliding', () => {
   test('work of 3 s, period 10 s: sliding starts at 0, 13, 26', async () => {
     const clock = fakeClock()
     const { starts, fn } = diary(clock, () => 3_000)
@@ -100,14 +100,14 @@ function controlled() {
   return { signal: controller.signal, abort: (reason?: unknown) => controller.abort(reason) }
 }
 
-describe('LOOP-03 stopping comes first', () => {
+describe('stopping comes first', () => {
   test('stopped before it began, it runs nothing', async () => {
     const { starts, fn } = diary(fakeClock())
     await until(fn, 1_000, { signal: AbortSignal.abort() })
     expect(starts).toEqual([])
   })
 
-  test('LOOP-04 the first run is at once', async () => {
+  test('the first run is at once', async () => {
     const clock = fakeClock()
     const { starts, fn } = diary(clock)
     const { signal, abort } = controlled()
@@ -207,7 +207,7 @@ describe('LOOP-03 stopping comes first', () => {
   })
 })
 
-describe('LOOP-06 when the function fails', () => {
+describe('when the function fails', () => {
   test.each([
     ['throws', () => fail()],
     ['rejects', async () => fail()],
@@ -274,7 +274,7 @@ function fail(): never {
   throw new Error('broken')
 }
 
-describe('LOOP-01 the family', () => {
+describe('the family', () => {
   test('jitterUntil adds a share of each period, and none for a factor of zero or less', async () => {
     for (const [factor, expected] of [
       [0.5, [0, 1.25, 2.5]],
@@ -328,7 +328,7 @@ describe('LOOP-01 the family', () => {
     expect([seen.state, runs]).toEqual(['rejected', 1_000])
   })
 
-  test('LOOP-02 backoffUntil asks the manager once for each wait', async () => {
+  test('backoffUntil asks the manager once for each wait', async () => {
     const clock = fakeClock()
     const options = { initialMs: 1_000, maxMs: 8_000, resetMs: 60_000, factor: 2, clock }
     for (const sliding of [true, false]) {

@@ -14,33 +14,33 @@ describe('pollUntil', () => {
     return { clock, askedMs, promise: pollUntil(condition, { ...options, clock }) }
   }
 
-  test('LOOP-08 asks after each interval until the condition holds', async () => {
+  test('asks after each interval until the condition holds', async () => {
     const { clock, askedMs, promise } = polled({ intervalMs: 10 }, 30)
     expect(await settle(clock, promise)).toEqual({ outcome: 'resolved', endedMs: 30 })
     expect(askedMs).toEqual([10, 20, 30])
     expect(clock.waiters()).toBe(0)
   })
 
-  test('LOOP-07 with immediate it asks at once, too', async () => {
+  test('with immediate it asks at once, too', async () => {
     const { clock, askedMs, promise } = polled({ intervalMs: 10, immediate: true }, 20)
     await settle(clock, promise)
     expect(askedMs).toEqual([0, 10, 20])
   })
 
-  test('LOOP-08 after the timeout it gives up, without asking once more', async () => {
+  test('after the timeout it gives up, without asking once more', async () => {
     const { clock, askedMs, promise } = polled({ intervalMs: 10, timeoutMs: 35 })
     expect(await settle(clock, promise)).toMatchObject({ outcome: timeout, endedMs: 35 })
     expect(askedMs).toEqual([10, 20, 30])
     expect(clock.waiters()).toBe(0)
   })
 
-  test('LOOP-03 when the timeout and a turn fall together, the timeout comes first', async () => {
+  test('when the timeout and a turn fall together, the timeout comes first', async () => {
     const { clock, askedMs, promise } = polled({ intervalMs: 10, timeoutMs: 30 }, 30)
     expect(await settle(clock, promise)).toMatchObject({ outcome: timeout, endedMs: 30 })
     expect(askedMs).toEqual([10, 20])
   })
 
-  test('LOOP-07 when time is up already, immediate still asks once, and otherwise nothing is asked', async () => {
+  test('when time is up already, immediate still asks once, and otherwise nothing is asked', async () => {
     for (const over of [{ timeoutMs: 0 }, { signal: AbortSignal.abort(new Error('over')) }]) {
       for (const [immediate, asked] of [
         [true, [0]],
@@ -98,7 +98,7 @@ describe('pollUntil', () => {
     expect(SluiceError.is(given?.reason, 'ERR_TIMEOUT')).toBe(true)
   })
 
-  test('POLL-04 an error of the condition ends it, as it is', async () => {
+  test('an error of the condition ends it, as it is', async () => {
     const clock = fakeClock()
     const error = new Error('no such thing')
     const promise = pollUntil(() => Promise.reject(error), { intervalMs: 10, clock })
@@ -106,7 +106,7 @@ describe('pollUntil', () => {
     expect(clock.waiters()).toBe(0)
   })
 
-  test('LOOP-08 an interval of 0 asks again and again, and lets others have their turn', async () => {
+  test('an interval of 0 asks again and again, and lets others have their turn', async () => {
     const clock = fakeClock()
     let asked = 0
     const promise = pollUntil(
@@ -127,14 +127,14 @@ describe('pollUntil', () => {
 
   // A condition that takes 25 ms; delays of 10 ms, or of 10, 20, 40, 80 ms.
   test.each<[string, boolean, boolean, boolean, readonly number[]]>([
-    ['LOOP-08 fixed, non-sliding', false, false, false, [10, 35, 60, 85]],
-    ['LOOP-08 fixed, non-sliding, immediate', false, false, true, [0, 25, 50, 75]],
-    ['LOOP-09 constant, sliding', false, true, false, [10, 45, 80, 115]],
-    ['LOOP-09 constant, sliding, immediate', false, true, true, [0, 35, 70, 105]],
-    ['LOOP-09 growing, non-sliding', true, false, false, [10, 35, 75, 155]],
-    ['LOOP-09 growing, non-sliding, immediate', true, false, true, [0, 25, 50, 90]],
-    ['LOOP-09 growing, sliding', true, true, false, [10, 55, 120, 225]],
-    ['LOOP-09 growing, sliding, immediate', true, true, true, [0, 35, 80, 145]],
+    ['fixed, non-sliding', false, false, false, [10, 35, 60, 85]],
+    ['fixed, non-sliding, immediate', false, false, true, [0, 25, 50, 75]],
+    ['constant, sliding', false, true, false, [10, 45, 80, 115]],
+    ['constant, sliding, immediate', false, true, true, [0, 35, 70, 105]],
+    ['growing, non-sliding', true, false, false, [10, 35, 75, 155]],
+    ['growing, non-sliding, immediate', true, false, true, [0, 25, 50, 90]],
+    ['growing, sliding', true, true, false, [10, 55, 120, 225]],
+    ['growing, sliding, immediate', true, true, true, [0, 35, 80, 145]],
   ])('%s: polls at these times', async (_, growing, sliding, immediate, expected) => {
     const backoff = new Backoff({ durationMs: 10, factor: 2, steps: 9 })
     const intervalMs = growing ? backoff.delayFn() : 10
@@ -146,14 +146,14 @@ describe('pollUntil', () => {
     expect(clock.waiters()).toBe(0)
   })
 
-  test('LOOP-05 sliding: a condition of 3 ms every 10 ms is polled at 0, 13, 26', async () => {
+  test('sliding: a condition of 3 ms every 10 ms is polled at 0, 13, 26', async () => {
     const options = { intervalMs: 10, sliding: true, immediate: true }
     const { clock, askedMs, promise } = polled(options, 29, () => 3)
     await settle(clock, promise)
     expect(askedMs).toEqual([0, 13, 26])
   })
 
-  test('LOOP-09 growing delays begin with a wait, and end with the timeout', async () => {
+  test('growing delays begin with a wait, and end with the timeout', async () => {
     const backoff = new Backoff({ durationMs: 10, factor: 2, steps: 9 })
     for (const sliding of [false, true]) {
       const intervalMs = backoff.delayFn()
@@ -163,7 +163,7 @@ describe('pollUntil', () => {
     }
   })
 
-  test('LOOP-07 the delay function is called once for each wait, and not after the condition holds', async () => {
+  test('the delay function is called once for each wait, and not after the condition holds', async () => {
     for (const [sliding, immediate, calls] of [
       [true, false, 3],
       [true, true, 2],
@@ -180,7 +180,7 @@ describe('pollUntil', () => {
     }
   })
 
-  test('LOOP-09 a delay of zero or less polls again at once, and lets others have their turn', async () => {
+  test('a delay of zero or less polls again at once, and lets others have their turn', async () => {
     const clock = fakeClock()
     const delays = [0, -5, 0]
     let asked = 0

@@ -47,7 +47,7 @@ describe('nothing is left on the signal or the clock', () => {
   })
 })
 
-describe('ERR-01 isInterrupted', () => {
+describe('isInterrupted', () => {
   const timedOut = new SluiceError('ERR_TIMEOUT', 'late')
 
   test('holds for time that ran out and for aborts, also as the cause of another error', () => {

@@ -80,7 +80,7 @@ describe.each(ways)('the metrics of a queue in %s', (_name, depthName, way) => {
     expect(await read(waited)).toBeCloseTo(0 + 1 + 2, 6)
   })
 
-  test('add, get, add while held, done, get: client-go s numbers', async () => {
+  test('add, get, add while held, done, get: client-go’s numbers', async () => {
     const { clock, queue, read } = setUp()
     await queue.add('foo')
     expect(await read(adds)).toBe(1)
