@@ -1,9 +1,11 @@
 /**
- * `@sluice/core/words`: the one form in which durations, counts, rates, shares, limiters and the
- * conditions of `explain` are shown, by the dashboard and the command line. Pure functions without dependencies.
+ * `@sluice/core/words`: the words for states, and the one form in which durations, counts, rates, shares,
+ * limiters and the conditions of `explain` are shown, by the dashboard and the command line. Pure functions
+ * without dependencies.
  *
  * @packageDocumentation
  */
+export { keyStateWords } from '../driver/outcomes.ts'
 export {
   type ConditionCode,
   type ConditionWords,

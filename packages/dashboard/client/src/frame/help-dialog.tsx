@@ -1,5 +1,6 @@
+import { keyStateWords } from '@sluice/core/words'
 import type { JSX } from 'preact'
-import { keyStates, meanings } from '../text/state-words.ts'
+import { meanings } from '../text/state-words.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { StateWord } from '../ui/state-word.tsx'
 import { isHelpOpen, shortcuts } from './shortcuts.ts'
@@ -24,7 +25,7 @@ export function HelpDialog(): JSX.Element {
         ))}
       </dl>
       <dl class="words">
-        {keyStates.map((state) => (
+        {keyStateWords.map((state) => (
           <div key={state}>
             <dt>
               <StateWord state={state} />

@@ -1,8 +1,8 @@
+import { keyStateWords } from '@sluice/core/words'
 import type { JSX } from 'preact'
 import type { KeyQuery } from '../../../src/wire.ts'
 import { replaceLocation } from '../location/current-location.ts'
 import type { QueueLocation } from '../location/location.ts'
-import { keyStates } from '../text/state-words.ts'
 import { Icon } from '../ui/icon.tsx'
 
 /** The filters of the key list, which are kept in the address. */
@@ -42,7 +42,7 @@ export function KeyFilters({ location }: { readonly location: QueueLocation }): 
           onChange={(event) => change('state', event.currentTarget.value)}
         >
           <option value="">any</option>
-          {keyStates.map((state) => (
+          {keyStateWords.map((state) => (
             <option key={state} value={state}>
               {state}
             </option>

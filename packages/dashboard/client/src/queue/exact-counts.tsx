@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { keyStateWords } from '@sluice/core/words'
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { ExactCounts as Counted } from '../../../src/wire.ts'
@@ -6,7 +7,6 @@ import { messageOf, request } from '../live/ask.ts'
 import { storeTime } from '../live/store-time.ts'
 import { duration } from '../text/durations.ts'
 import { grouped } from '../text/figures.ts'
-import { keyStates } from '../text/state-words.ts'
 import { Age } from '../ui/times.tsx'
 
 type Found =
@@ -23,7 +23,7 @@ function Result({ found }: { readonly found: Found | undefined }): JSX.Element {
     return <span class="tone-bad">The keys could not be counted: {found.trouble} </span>
   }
   const { counts, at, tookMs } = found.counted
-  const words = keyStates
+  const words = keyStateWords
     .filter((state) => counts[state] > 0)
     .map((state) => `${grouped(counts[state])} ${state}`)
   return (

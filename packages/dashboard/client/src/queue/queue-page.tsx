@@ -1,7 +1,7 @@
 // This folder is the screen of one queue; its keys are in `keys/`.
 
 import { useSignal } from '@preact/signals'
-import { type KnownSince, sinceWords } from '@sluice/core/words'
+import { type KnownSince, keyStateWords, sinceWords } from '@sluice/core/words'
 import type { JSX } from 'preact'
 import type { KeyQuery, QueueView } from '../../../src/wire.ts'
 import { noChart } from '../chart/no-chart.ts'
@@ -14,7 +14,7 @@ import { useView } from '../live/views.ts'
 import { hashOf, type QueueLocation } from '../location/location.ts'
 import { clockTime, duration, isoTime } from '../text/durations.ts'
 import { atLeast, counted } from '../text/figures.ts'
-import { keyStates, urgencies } from '../text/state-words.ts'
+import { urgencies } from '../text/state-words.ts'
 import { ActionButton } from '../ui/action-button.tsx'
 import { AddDialog } from '../ui/add-dialog.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
@@ -33,7 +33,7 @@ function Buttons({ view }: { readonly view: QueueView }): JSX.Element {
   const close = () => {
     open.value = undefined
   }
-  const all = keyStates.reduce((sum, state) => sum + counts[state], 0)
+  const all = keyStateWords.reduce((sum, state) => sum + counts[state], 0)
   return (
     <div class="buttons">
       <ActionButton

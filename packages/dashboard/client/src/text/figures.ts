@@ -1,8 +1,14 @@
 // This folder turns figures, durations, states and texts from outside into what is shown.
 
-import { atLeastWords, countWords, manyWords, percentWords, rateWords } from '@sluice/core/words'
+import {
+  atLeastWords,
+  countWords,
+  keyStateWords,
+  manyWords,
+  percentWords,
+  rateWords,
+} from '@sluice/core/words'
 import type { QueueRow } from '../../../src/wire.ts'
-import { keyStates } from './state-words.ts'
 
 type QueueCounts = QueueRow['counts']
 
@@ -15,7 +21,7 @@ export const rate = rateWords
 
 /** Whether a count is a lower bound: all states are counted to the same cap. */
 export function isCapped(count: number, counts: QueueCounts): boolean {
-  return counts.capped && count >= Math.max(...keyStates.map((state) => counts[state]))
+  return counts.capped && count >= Math.max(...keyStateWords.map((state) => counts[state]))
 }
 
 /** The number of keys of a state, or a lower bound: `10,000+`. */

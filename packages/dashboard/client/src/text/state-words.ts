@@ -12,16 +12,6 @@ export const meanings: Readonly<Record<KeyStateWord | 'absent', string>> = {
   absent: 'Not stored: nothing is pending.',
 }
 
-export const keyStates: readonly KeyStateWord[] = [
-  'ready',
-  'delayed',
-  'backoff',
-  'processing',
-  'dirty',
-  'parked',
-  'idle',
-]
-
 /** How urgent each severity is: the table of the queue, which the page does not load. */
 export const urgencies: Urgencies = {
   'no workers': 'bad',
