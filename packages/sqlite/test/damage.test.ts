@@ -153,6 +153,22 @@ describe('a page that SQLite calls damaged', () => {
     await driver.close()
   })
 
+  test('is ERR_STORE_DAMAGED within a second after the log was emptied, and goes no further', async () => {
+    const file = scratchFile()
+    const { driver, real } = storeOn(file)
+    await driver.open({})
+    await driver.add('q', [ask('before')], askOptions)
+    truncateSync(`${file}-wal`)
+    await real.step(1_000)
+    const add = async () => await driver.add('q', [ask('after')], askOptions)
+    await assert.rejects(add, isCode('ERR_STORE_DAMAGED', false))
+    await add()
+    await driver.close()
+    const { findings, keys } = await examineStore({ file })
+    assert.deepEqual(findings, [])
+    assert.equal(keys, 1)
+  })
+
   test('does not keep the file from being opened, if the second attempt finds no damage', async () => {
     const file = scratchFile()
     const former = storeOn(file).driver

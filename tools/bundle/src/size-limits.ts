@@ -26,7 +26,7 @@ export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/metrics/prometheus': 13,
   '@sluice/postgres': 48,
   '@sluice/redis': 46,
-  '@sluice/sqlite': 28,
+  '@sluice/sqlite': 29,
   sluice: 70,
   'sluice/testing': 3,
   'sluice/transfer': 25,

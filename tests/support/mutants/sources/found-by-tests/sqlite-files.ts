@@ -45,6 +45,34 @@ export const foundByTestsOfSqliteFiles: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'a log of SQLite is used on after it was emptied',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection/log-guard.ts',
+        find: 'if (start[0] !== 0) return false',
+        replace: 'return false',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/damage.test.ts',
+      title: 'is ERR_STORE_DAMAGED within a second after the log was emptied, and goes no further',
+    },
+  },
+  {
+    name: 'the gap in a log of SQLite that was emptied is copied into the file',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection/log-guard.ts',
+        find: '        ftruncateSync(handle)\n',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/damage.test.ts',
+      title: 'is ERR_STORE_DAMAGED within a second after the log was emptied, and goes no further',
+    },
+  },
+  {
     name: 'a file of SQLite that has lost its locks gets others while it is in use',
     edits: [
       {
