@@ -21,6 +21,9 @@ export function ioredisOpener(template: IoredisClient): OpenClient {
       // It needs INFO, which the user may lack; a server that is still loading says so.
       enableReadyCheck: false,
       readOnly: false,
+      // Replies are read as in version 2 of the protocol, with numbers as numbers.
+      stringNumbers: false,
+      replyMapping: 'legacy',
     })
     return await connected(client, events)
   }

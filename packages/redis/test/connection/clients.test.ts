@@ -151,6 +151,28 @@ describe.skipIf(!needs('redis-server', hasRedis))(
       assert.deepEqual(new Set(await Promise.all(pings)), new Set(['PONG']))
     })
 
+    test.each([
+      [
+        'node-redis',
+        () => {
+          const commandOptions = { typeMapping: { 36: Buffer, 58: String } }
+          return nodeRedis({ password: 'secret', commandOptions, socket: { port: server.port } })
+        },
+      ],
+      [
+        'ioredis',
+        () => {
+          const reading = { stringNumbers: true, protocol: 3, replyMapping: 'resp3' }
+          return ioredis({ password: 'secret', port: server.port, ...reading })
+        },
+      ],
+    ])('%s: settings for the reading of replies do not count', async (_, make) => {
+      const connections = await open({ client: make() as RedisClient })
+      assert.equal(await connections.send('h', ['HSET', 'h', 'a', '1']), 1)
+      assert.deepEqual(await connections.send('h', ['HGETALL', 'h']), ['a', '1'])
+      assert.equal(await connections.send('h', ['DEL', 'h']), 1)
+    })
+
     test('a cluster of node-redis that is connected', async () => {
       const [{ port } = { port: 0 }] = cluster.nodes
       const client = createCluster({
