@@ -2,9 +2,7 @@
 -- Lists keys in the order of their bytes.
 --
 -- Arguments: the most bytes of items and errors, the number of names, then the names, or -1 and: the sorted
--- set to read (keys or parked), the lower bound of ZRANGEBYLEX, the most keys to look at; or held or dirty, for
--- nothing but the names of all keys that are held, or are dirty. There are never more than workers can hold, and
--- the caller sorts them: Lua compares texts by the locale of the server.
+-- set to read (keys or parked), the lower bound of ZRANGEBYLEX, the most keys to look at.
 -- Reply: how many keys were looked at, negative if there were too many bytes for the rest, then for each stored key its name, item, error, holder, and the
 -- numbers of its state, the trace contexts of the pending and of the claimed run; an absent text is false.
 -- @include begin
@@ -15,10 +13,7 @@ local names = {}
 if count >= 0 then
   for index = 1, count do names[index] = argument() end
 else
-  local set = argument()
-  if set == 'held' then return answer(0, call('ZRANGE', heldKey, 0, -1)) end
-  if set == 'dirty' then return answer(0, call('ZRANGEBYSCORE', dirtyKey, '-inf', now)) end
-  local key = set == 'parked' and parkedKey or keysKey
+  local key = argument() == 'parked' and parkedKey or keysKey
   local from = argument()
   names = call('ZRANGEBYLEX', key, from, '+', 'LIMIT', 0, numberArgument())
 end

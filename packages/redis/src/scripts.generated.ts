@@ -1545,10 +1545,7 @@ local names = {}
 if count >= 0 then
 for index = 1, count do names[index] = argument() end
 else
-local set = argument()
-if set == 'held' then return answer(0, call('ZRANGE', heldKey, 0, -1)) end
-if set == 'dirty' then return answer(0, call('ZRANGEBYSCORE', dirtyKey, '-inf', now)) end
-local key = set == 'parked' and parkedKey or keysKey
+local key = argument() == 'parked' and parkedKey or keysKey
 local from = argument()
 names = call('ZRANGEBYLEX', key, from, '+', 'LIMIT', 0, numberArgument())
 end

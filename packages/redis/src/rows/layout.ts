@@ -38,6 +38,9 @@ export interface QueueKeys {
   /** A key by which the slot of the queue is found. */
   readonly slot: string
   readonly buckets: string
+  /** The held keys by the ends of their leases, and the dirty ones by when they are due. */
+  readonly held: string
+  readonly dirty: string
   /** The channel on which processes wake each other. */
   readonly channel: string
 }
@@ -95,6 +98,8 @@ export class Layout {
       recorded: [`${base}history`, `${base}failed`],
       slot: `${base}meta`,
       buckets: `${shared}buckets`,
+      held: `${base}held`,
+      dirty: `${base}dirty`,
       channel: isCluster ? `${base}wake` : `${prefix}wake`,
     }
   }
