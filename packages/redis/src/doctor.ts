@@ -1,5 +1,6 @@
 /** Checks the health of a store, for operators. It only reads. */
 import type { Finding as StoreFinding } from '@sluice/core'
+import { keepsQueues } from './connection/check-server.ts'
 import { type Connections, type Reply, ReplyError } from './connection/connections.ts'
 import { storeError } from './connection/errors.ts'
 import { openConnections } from './connection/open-connections.ts'
@@ -107,7 +108,7 @@ function memoryFinding(infos: readonly Info[]): Finding {
   const facts = { policy: policies.join(', '), share: Math.round(share * 1_000) / 1_000 }
   if (infos.length === 0)
     return unreadable(check, 'INFO is withheld: check maxmemory-policy yourself')
-  if (policies.some((policy) => policy !== 'noeviction')) {
+  if (!policies.every(keepsQueues)) {
     const summary = `a full server deletes keys, and with them queues: set maxmemory-policy noeviction, not ${facts.policy}`
     return { check, level: 'failure', summary, facts }
   }
@@ -115,7 +116,7 @@ function memoryFinding(infos: readonly Info[]): Finding {
     const summary = `${Math.round(share * 100)} % of maxmemory is used; adds are refused when it is full`
     return { check, level: 'warning', summary, facts }
   }
-  return { check, level: 'ok', summary: 'a full server refuses adds and deletes nothing', facts }
+  return { check, level: 'ok', summary: 'a full server refuses adds and deletes no queue', facts }
 }
 
 async function diskFinding(connections: Connections, infos: readonly Info[]): Promise<Finding> {

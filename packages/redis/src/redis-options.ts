@@ -25,8 +25,8 @@ export interface RedisOptions extends ConnectionOptions {
    */
   readonly oneSlot?: boolean | undefined
   /**
-   * Whether a server is accepted that deletes keys when its memory is full (`maxmemory-policy` other than
-   * `noeviction`), and with them acknowledged adds. Default false.
+   * Whether a server is accepted that deletes keys of queues when its memory is full (`maxmemory-policy
+   * allkeys-…`), and with them acknowledged adds. Default false.
    */
   readonly acceptsEviction?: boolean | undefined
   /** The failures that an acknowledged write has survived. Default: as your server is set. */

@@ -39,6 +39,8 @@ describe.skipIf(!needs('redis-server', hasRedis))('doctor', () => {
     })
     const found = await doctor({ url: server.url })
     expect(levels(found)).toMatchObject({ memory: 'failure', disk: 'warning' })
+    await server.command('CONFIG', 'SET', 'maxmemory-policy', 'volatile-ttl')
+    expect(levels(await doctor({ url: server.url }))).toMatchObject({ memory: 'ok' })
     expect(found.find(({ check }) => check === 'memory')?.summary).toContain('noeviction')
   })
 

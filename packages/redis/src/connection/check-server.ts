@@ -109,6 +109,11 @@ async function checkPermissions(connections: Connections, check: ServerCheck): P
   )
 }
 
+/** Whether a full server deletes no key of a queue. No such key expires, and `volatile-` policies delete only keys that do. */
+export function keepsQueues(policy: string): boolean {
+  return policy === 'noeviction' || policy.startsWith('volatile-')
+}
+
 async function checkEviction(connections: Connections): Promise<void> {
   let replies: readonly Reply[]
   try {
@@ -120,7 +125,7 @@ async function checkEviction(connections: Connections): Promise<void> {
   }
   for (const reply of replies) {
     const policy = /^maxmemory_policy:(\S+)/m.exec(String(reply))?.[1]
-    if (policy === undefined || policy === 'noeviction') continue
+    if (policy === undefined || keepsQueues(policy)) continue
     throw new SluiceError(
       'ERR_STORE',
       `this Redis deletes keys when its memory is full (maxmemory-policy ${policy}), so that acknowledged adds would be lost; set maxmemory-policy noeviction, or accept the loss with acceptsEviction: true`,

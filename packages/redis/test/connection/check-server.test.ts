@@ -47,6 +47,24 @@ describe.skipIf(!needs('redis-server', hasRedis))('the check of a server', () =>
     await checked(server.url, true)
   })
 
+  test('a server that evicts only keys that expire is accepted, and keeps queues when it is full', async () => {
+    const full = await startRedis({ settings: ['maxmemory-policy volatile-lru'] })
+    onTestFinished(() => full.dispose())
+    await checked(full.url)
+    const driver = redisDriver({ url: full.url })
+    await driver.open({})
+    onTestFinished(() => driver.close())
+    const options = { dedupe: 'client-go', failuresExpireMs: 1_000 } as const
+    const ask = (key: string) => ({ key, item: undefined, priority: 0, delayMs: 0 })
+    await driver.add('q', [ask('a')], options)
+    await full.command('SET', 'cache', 'x', 'EX', 1_000)
+    await full.command('CONFIG', 'SET', 'maxmemory', 1)
+    const refused = async () => await driver.add('q', [ask('b')], options)
+    await assert.rejects(refused, { code: 'ERR_STORE_FULL' })
+    assert.equal(await full.command('EXISTS', 'cache'), 0)
+    assert.equal((await driver.counts('q', { cap: 10 })).ready, 1)
+  })
+
   test('a server whose memory is full can still be opened', async () => {
     await server.command('CONFIG', 'SET', 'maxmemory', 1)
     onTestFinished(async () => {
