@@ -103,7 +103,31 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     expect(all[0]).toMatch(/^KEY /)
     const { keys } = await json<{ keys: object[] }>(['ls', 'orders', '-A'], { store })
     expect(keys).toHaveLength(2_345)
+    // All of it might be more than a string can hold, or the memory.
+    for (const format of [
+      ['-o', 'json'],
+      ['-o', 'yaml'],
+      ['--fields', 'key,state'],
+    ]) {
+      const texts: string[] = []
+      await output(['ls', 'orders', '-A', ...format], { store, onOut: (text) => texts.push(text) })
+      expect(texts.length).toBeGreaterThan(2)
+      const once = ['ls', 'orders', '--limit', '5000', ...format]
+      expect(texts.join('')).toBe(await output(once, { store }))
+      const none = ['--prefix', 'x', ...format]
+      expect(await output(['ls', 'orders', '-A', ...none], { store })).toBe(
+        await output(['ls', 'orders', ...none], { store }),
+      )
+    }
     const none = await cli(['ls', 'orders', '-A', '--prefix', 'x'], { store })
     expect(none).toEqual({ code: 0, out: '', err: 'no such keys in orders\n' })
+  })
+
+  test('that names with special characters are shown as JSON is said once, not for each page', async () => {
+    const store = await fresh()
+    const stdin = Array.from({ length: 2_345 }, (_, at) => ` order/${at}`)
+    await output(['add', 'orders', '--stdin'], { store, stdin })
+    const { err } = await cli(['ls', 'orders', '--all', '-o', 'name'], { store })
+    expect(err).toBe('names with special characters are shown as JSON strings\n')
   })
 })

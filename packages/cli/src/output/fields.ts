@@ -34,14 +34,12 @@ export function fieldsOf(row: unknown, fields: Fields): string {
   return cells.join('\t')
 }
 
-/** The first members of which no row has any, with those that there are; perhaps a typing error. */
+/** The first member that no row has, with those that there are in `seen`; perhaps a typing error. */
 export function unknownField(
-  rows: readonly unknown[],
+  seen: object,
   fields: Fields,
 ): { readonly name: string; readonly known: readonly string[] } | undefined {
-  const known = new Set(
-    rows.flatMap((row) => (typeof row === 'object' && row !== null ? Object.keys(row) : [])),
-  )
-  const name = fields.map(([first = '']) => first).find((first) => !known.has(first))
-  return name === undefined || known.size === 0 ? undefined : { name, known: [...known] }
+  const known = Object.keys(seen)
+  const name = fields.map(([first = '']) => first).find((first) => !known.includes(first))
+  return name === undefined || known.length === 0 ? undefined : { name, known }
 }

@@ -5,6 +5,7 @@ import { exitCodes } from '../exit-codes.ts'
 import type { Terminal } from '../terminal.ts'
 import { isPlain, oneLine, safeJson, shown } from './escape.ts'
 import { type Fields, fieldsOf, unknownField } from './fields.ts'
+import { type ListDocument, textsOf } from './list-document.ts'
 import { type Colour, type Paint, paintFor } from './paint.ts'
 import { type Column, Table } from './table.ts'
 import { toYaml } from './yaml.ts'
@@ -44,6 +45,7 @@ export class Printer {
   readonly #options: PrinterOptions
   readonly #paintError: Paint
   #isProgressShown = false
+  #isOddNameNoted = false
 
   constructor(terminal: Terminal, options: PrinterOptions) {
     this.#terminal = terminal
@@ -84,14 +86,28 @@ export class Printer {
 
   /** Writes a document in the chosen format. */
   async document(value: unknown): Promise<void> {
-    if (this.fields !== undefined) return await this.#members([value], this.fields)
+    if (this.fields !== undefined) return await this.#members([[value]], this.fields)
     await this.data(this.format === 'yaml' ? toYaml(value) : `${safeJson(value, 2)}\n`)
   }
 
+  /** Writes a document with a long list, whose pages are written as they come. */
+  async listDocument(document: ListDocument): Promise<void> {
+    if (this.fields !== undefined) return await this.#members(document.pages, this.fields)
+    const format = this.format === 'yaml' ? 'yaml' : 'json'
+    for await (const text of textsOf(format, document)) await this.data(text)
+  }
+
   /** Writes members of rows, a row on each line. */
-  async #members(rows: readonly unknown[], fields: Fields): Promise<void> {
-    await this.lines(rows.map((row) => fieldsOf(row, fields)))
-    const unknown = unknownField(rows, fields)
+  async #members(
+    pages: AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>,
+    fields: Fields,
+  ): Promise<void> {
+    const seen = {}
+    for await (const rows of pages) {
+      await this.lines(rows.map((row) => fieldsOf(row, fields)))
+      for (const row of rows) Object.assign(seen, row)
+    }
+    const unknown = unknownField(seen, fields)
     if (unknown === undefined) return
     const { name, known } = unknown
     await this.warn(`nothing has the member '${oneLine(name)}'; there are ${known.join(', ')}`)
@@ -110,7 +126,7 @@ export class Printer {
       const whole = listing.document()
       // The rows of a list, or the one object that the document is.
       const isList = Object.values(whole as object).includes(rows)
-      if (isList && this.fields !== undefined) return await this.#members(rows, this.fields)
+      if (isList && this.fields !== undefined) return await this.#members([rows], this.fields)
       return await this.document(whole)
     }
     if (rows.length === 0) return await this.note(listing.none)
@@ -121,9 +137,9 @@ export class Printer {
   /** Writes names, one per line. */
   async names(names: readonly string[]): Promise<void> {
     await this.lines(names.map(shown))
-    const odd = names.filter((name) => !isPlain(name)).length
-    if (odd > 0)
-      await this.note(`${odd} shown as JSON strings, since they contain special characters`)
+    if (this.#isOddNameNoted || names.every(isPlain)) return
+    this.#isOddNameNoted = true
+    await this.note('names with special characters are shown as JSON strings')
   }
 
   /** Writes a note to stderr. */

@@ -14,31 +14,33 @@ const gap = '   '
 /** The text of an empty cell. */
 const nothing = '<none>'
 
-/** The characters of a text as a reader sees them. */
-function charactersOf(text: string): string[] {
-  return [...new Intl.Segmenter().segment(text)].map(({ segment }) => segment)
+/** The characters of a text as a reader sees them, one by one: the text may be long. */
+function* charactersOf(text: string): Generator<string> {
+  for (const { segment } of new Intl.Segmenter().segment(text)) yield segment
 }
 
 /** As many of the first characters as have room in a number of terminal columns. */
-function fitting(characters: readonly string[], columns: number): readonly string[] {
+function fitting(characters: Iterable<string>, columns: number): string[] {
+  const fit: string[] = []
   let width = 0
-  const end = characters.findIndex((character) => {
+  for (const character of characters) {
     width += stringWidth(character)
-    return width > columns
-  })
-  return end < 0 ? characters : characters.slice(0, end)
+    if (width > columns) break
+    fit.push(character)
+  }
+  return fit
 }
 
 /** Truncates a text to a number of terminal columns, with an ellipsis. */
 export function cutTo(text: string, columns: number): string {
-  if (stringWidth(text) <= columns) return text
+  if (fitting(charactersOf(text), columns).join('') === text) return text
   return `${fitting(charactersOf(text), columns - 1).join('')}…`
 }
 
 /** Truncates a name in its middle: its end often tells it from others. */
 export function cutMiddle(text: string, columns: number): string {
   if (stringWidth(text) <= columns) return text
-  const characters = charactersOf(text)
+  const characters = [...charactersOf(text)]
   const headMax = Math.ceil((columns - 1) / 2)
   const head = fitting(characters, headMax)
   const tail = fitting(characters.toReversed(), columns - 1 - headMax)

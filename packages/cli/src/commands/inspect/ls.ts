@@ -19,8 +19,12 @@ function matches({ failures, lastError }: KeyInfo, filter: KeyFilter): boolean {
   return errorCode === undefined || (lastError?.code ?? lastError?.name) === errorCode
 }
 
-/** The keys that match a filter, page by page. */
-async function* pagesOf(inspect: Inspect, filter: KeyFilter): AsyncGenerator<readonly KeyInfo[]> {
+/** The keys that match a filter, page by page, until stdout is closed. */
+async function* pagesOf(
+  inspect: Inspect,
+  filter: KeyFilter,
+  closed: AbortSignal,
+): AsyncGenerator<readonly KeyInfo[]> {
   const { state, prefix } = filter
   let cursor: string | undefined
   do {
@@ -34,7 +38,7 @@ async function* pagesOf(inspect: Inspect, filter: KeyFilter): AsyncGenerator<rea
     cursor = page.cursor
     // A file answers at once: signals and --timeout would have to wait for the last page.
     await new Promise<void>(nextTurn)
-  } while (cursor !== undefined)
+  } while (cursor !== undefined && !closed.aborted)
 }
 
 /** The first keys that match a filter, and whether there are more. */
@@ -42,9 +46,10 @@ async function keysOf(
   inspect: Inspect,
   filter: KeyFilter,
   limit: number,
+  closed: AbortSignal,
 ): Promise<{ keys: readonly KeyInfo[]; more: boolean }> {
   const keys: KeyInfo[] = []
-  for await (const page of pagesOf(inspect, filter)) {
+  for await (const page of pagesOf(inspect, filter, closed)) {
     for (const info of page) {
       if (keys.length === limit) return { keys, more: true }
       keys.push(info)
@@ -60,11 +65,15 @@ async function printAll(
   queue: string,
   filter: KeyFilter,
 ): Promise<void> {
+  const pages = pagesOf(store.queue(queue), filter, terminal.stdout.closed)
+  if (print.isDocument) {
+    const tail = { truncated: false }
+    return await print.listDocument({ head: { queue }, list: 'keys', pages, tail })
+  }
   const now = await store.now()
   const table = print.table<KeyInfo>((paint) => keyColumns(paint, now))
   let count = 0
-  for await (const keys of pagesOf(store.queue(queue), filter)) {
-    if (terminal.stdout.closed.aborted) return
+  for await (const keys of pages) {
     if (keys.length === 0) continue
     count += keys.length
     if (print.format === 'name') await print.names(keys.map(({ key }) => key))
@@ -93,13 +102,13 @@ export const ls: CommandSpec = {
   ],
   json: '{ queue, keys: [{ key, state, item, priority, askedAt?, dueAt?, why?, laterAt?, readyAt?, failures, crashes, parked, held?: { holder?, token, leaseUntil?, dirtySince? }, lastError?: { name, message, code?, stack? } }], truncated }',
   async run(context) {
-    const { input, print } = context
+    const { input, print, terminal } = context
     const queue = input.queue()
     const filter = keyFilterOf(input)
     const limit = input.flag('all') ? Infinity : (input.whole('limit', { min: 1 }) ?? limitDefault)
     const { inspection } = await context.store('existing')
     const inspect = await knownQueue(context, inspection, queue)
-    if (input.flag('all') && !input.flag('watch') && !print.isDocument) {
+    if (input.flag('all') && !input.flag('watch')) {
       await printAll(context, inspection, queue, filter)
       return undefined
     }
@@ -107,7 +116,7 @@ export const ls: CommandSpec = {
     await printWatched(context, {
       async look() {
         const [{ keys, more }, now] = await Promise.all([
-          keysOf(inspect, filter, limit),
+          keysOf(inspect, filter, limit, terminal.stdout.closed),
           inspection.now(),
         ])
         isMore = more

@@ -1,0 +1,36 @@
+import { safeJson } from './escape.ts'
+import { toYaml } from './yaml.ts'
+
+/** A document with one long list. */
+export interface ListDocument {
+  /** The members before the list. */
+  readonly head: object
+  /** The name of the list. */
+  readonly list: string
+  readonly pages: AsyncIterable<readonly unknown[]>
+  /** The members after the list. */
+  readonly tail: object
+}
+
+/** The text of a document page by page: a string, or the memory, may not have room for all of it. */
+export async function* textsOf(
+  format: 'json' | 'yaml',
+  { head, list, pages, tail }: ListDocument,
+): AsyncGenerator<string> {
+  const isYaml = format === 'yaml'
+  let isEmpty = true
+  yield isYaml ? toYaml(head) : `${safeJson(head, 2).slice(0, -2)},\n  "${list}": [`
+  for await (const rows of pages) {
+    if (rows.length === 0) continue
+    if (isYaml) {
+      const text = toYaml({ [list]: rows })
+      yield isEmpty ? text : text.slice(text.indexOf('\n') + 1)
+    } else {
+      const texts = rows.map((row) => `\n    ${safeJson(row, 2).replaceAll('\n', '\n    ')}`)
+      yield `${isEmpty ? '' : ','}${texts.join(',')}`
+    }
+    isEmpty = false
+  }
+  if (isYaml) yield (isEmpty ? toYaml({ [list]: [] }) : '') + toYaml(tail)
+  else yield `${isEmpty ? '' : '\n  '}],${safeJson(tail, 2).slice(1)}\n`
+}
