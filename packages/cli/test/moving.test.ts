@@ -108,6 +108,13 @@ describe('copy', () => {
   })
 })
 
+test('copy refuses a target that is the source, and says so', async () => {
+  const store = await filled()
+  const { code, out, err } = await cli(['copy', store, store.replace(/([^/]+)$/, './$1')])
+  expect({ code, out }).toEqual({ code: 2, out: '' })
+  expect(err).toBe('sluice: FROM and TO are the same store [ERR_USAGE]\n')
+})
+
 describe('move', () => {
   test('moves all queues to another file, and leaves the old ones paused', async () => {
     const store = await filled()

@@ -275,3 +275,17 @@ describe('colours', () => {
     expect(await coloured({ isTTY: true }, '-o', 'json')).toBe(false)
   })
 })
+
+test('a dumb terminal gets nothing that it does not know', async () => {
+  const store = newFile()
+  const world = { store, isTTY: true, env: { TERM: 'dumb' } }
+  for (const argv of [
+    ['add', 'orders', 'a'],
+    ['top', '--timeout', '1s'],
+    ['export', 'orders', '--file', `${newFile().slice('sqlite:'.length)}.ndjson`],
+    ['move', store, newFile()],
+  ]) {
+    const { out, err } = await cli(argv, world)
+    expect((out + err).replaceAll('\n', ''), argv[0]).not.toMatch(unseen)
+  }
+})

@@ -155,8 +155,8 @@ export class Printer {
 
   /** Shows progress on a terminal, replacing the last progress; does nothing elsewhere. */
   async progress(text: string): Promise<void> {
-    const { stderr } = this.#terminal
-    if (!stderr.isTTY) return
+    const { stderr, env } = this.#terminal
+    if (!stderr.isTTY || env['TERM'] === 'dumb') return
     this.#isProgressShown = true
     await stderr.write(`\r${text}\u001b[K`)
   }

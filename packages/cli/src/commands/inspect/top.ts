@@ -87,8 +87,8 @@ export const top: CommandSpec = {
     const queue = input.queueIfGiven()
     const { address, inspection } = await context.store('existing')
     if (queue !== undefined) await queueNames(context, inspection)
-    const isLive = terminal.stdout.isTTY && !input.flag('once') && print.format === 'table'
-    if (isLive) {
+    const isScreen = terminal.stdout.isTTY && terminal.env['TERM'] !== 'dumb'
+    if (isScreen && !input.flag('once') && print.format === 'table') {
       await live(context, inspection, address.label)
       return undefined
     }

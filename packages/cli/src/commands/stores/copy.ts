@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import { manyWords } from '@sluice/core/words'
 import { type CommandSpec, queuesOfStores } from '../../command.ts'
+import { usageError } from '../../command-error.ts'
 import type { Context } from '../../context.ts'
 import { checkedQueue } from '../../input.ts'
 import { shown } from '../../output/escape.ts'
@@ -25,6 +27,8 @@ export const copy: CommandSpec = {
     const queues = input.positionals(2).map(checkedQueue)
     const from = await context.storeAt(fromText, 'existing')
     const to = await context.storeAt(toText, 'create')
+    const [source, target] = [from, to].map(({ address }) => ({ ...address, label: '' }))
+    if (isDeepStrictEqual(source, target)) throw usageError('FROM and TO are the same store')
     for (const side of [from, to]) refuseImmovable(side)
     await refuseUnknown(context, from.inspection, queues)
     const names = queues.length > 0 ? queues : await from.inspection.queues()
