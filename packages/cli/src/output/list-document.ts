@@ -12,12 +12,11 @@ export interface ListDocument {
   readonly tail: object
 }
 
-/** The text of a document page by page: a string, or the memory, may not have room for all of it. */
+/** The text of a document, YAML or JSON, page by page: a string, or the memory, may not have room for all of it. */
 export async function* textsOf(
-  format: 'json' | 'yaml',
+  isYaml: boolean,
   { head, list, pages, tail }: ListDocument,
 ): AsyncGenerator<string> {
-  const isYaml = format === 'yaml'
   let isEmpty = true
   yield isYaml ? toYaml(head) : `${safeJson(head, 2).slice(0, -2)},\n  "${list}": [`
   for await (const rows of pages) {

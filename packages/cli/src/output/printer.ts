@@ -93,8 +93,7 @@ export class Printer {
   /** Writes a document with a long list, whose pages are written as they come. */
   async listDocument(document: ListDocument): Promise<void> {
     if (this.fields !== undefined) return await this.#members(document.pages, this.fields)
-    const format = this.format === 'yaml' ? 'yaml' : 'json'
-    for await (const text of textsOf(format, document)) await this.data(text)
+    for await (const text of textsOf(this.format === 'yaml', document)) await this.data(text)
   }
 
   /** Writes members of rows, a row on each line. */

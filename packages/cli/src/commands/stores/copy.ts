@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import { manyWords } from '@sluice/core/words'
 import { type CommandSpec, queuesOfStores } from '../../command.ts'
 import { usageError } from '../../command-error.ts'
@@ -27,8 +26,10 @@ export const copy: CommandSpec = {
     const queues = input.positionals(2).map(checkedQueue)
     const from = await context.storeAt(fromText, 'existing')
     const to = await context.storeAt(toText, 'create')
-    const [source, target] = [from, to].map(({ address }) => ({ ...address, label: '' }))
-    if (isDeepStrictEqual(source, target)) throw usageError('FROM and TO are the same store')
+    const [source, target] = [from, to].map(({ address }) =>
+      JSON.stringify({ ...address, label: '' }),
+    )
+    if (source === target) throw usageError('FROM and TO are the same store')
     for (const side of [from, to]) refuseImmovable(side)
     await refuseUnknown(context, from.inspection, queues)
     const names = queues.length > 0 ? queues : await from.inspection.queues()
