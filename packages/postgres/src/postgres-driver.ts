@@ -173,7 +173,7 @@ class PostgresDriver implements Driver {
         environment,
         wakeSignal,
         pollMs,
-        listener: listener || undefined,
+        listener,
         hears: () => this.#hearsPglite,
       })
       const time = new StoreTime(
@@ -181,13 +181,7 @@ class PostgresDriver implements Driver {
         () => environment.clock.monotonicMs(),
         () => void store.raisePresent(),
       )
-      const store = new Store(
-        target.connections,
-        this.#statements,
-        environment,
-        time,
-        async (statement, values) => await watching.overListener(statement, values),
-      )
+      const store = new Store(target.connections, this.#statements, environment, time, watching)
       await store.start()
       const unlisten = await this.#listenOnPglite(wakeSignal, send)
       this.#opened = { target, store, wakeSignal, watching, unlisten }

@@ -34,8 +34,8 @@ export interface TickReply {
   /** How many rows were deleted because only an expired failure count was left of them. */
   readonly swept: number
   /**
-   * Whether the record was added. If not, because another worker's was being added at the same
-   * moment, it comes again with the next tick. Absent if there was none, or without `history`.
+   * Whether the record was added, or may have been. If not, because another worker's was being added
+   * at the same moment, it comes again with the next tick. Absent if there was none, or without `history`.
    */
   readonly recorded?: boolean | undefined
 }

@@ -1,6 +1,7 @@
 import type { Environment } from '@sluice/core/driver'
 
-function ignore(): void {}
+/** Takes a value or an error that does not matter. */
+export function ignore(): void {}
 
 /** The error of a call that got no answer in time. */
 export class DeadlineError extends Error {

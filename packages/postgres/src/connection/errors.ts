@@ -114,7 +114,7 @@ function meaningOf(error: unknown, progress: Progress): Meaning {
 function adviceFor(state: string | undefined): string {
   switch (state) {
     case '25006':
-      return '; this server is a standby, or the transaction is read-only: send writes to the primary, in a transaction that may write'
+      return '; this server is a standby, or the transaction is read-only: write to the primary, in a transaction that may write'
     case '42501':
       return '; grant this role what rolesSql() lists, and do not apply row level security to it; only the owner of the schema and its functions may migrate and prune'
     case '3F000':
@@ -122,7 +122,7 @@ function adviceFor(state: string | undefined): string {
     case '42883':
       return "; a table or function is missing: run `sluice migrate`, apply migrationSql(), or open with migrate: 'apply'"
     case '2200H':
-      return '; fencing tokens end at 2^53 - 1, and the store has given out the last one'
+      return '; the store has given out the last fencing token, 2^53 - 1'
     default:
       return ''
   }

@@ -4,8 +4,9 @@ import { flag, number } from '../rows/columns.ts'
 import { quoteIdentifier } from '../schema/schema-name.ts'
 import type { PgListener, Row } from './client-shapes.ts'
 import type { ConnectionProbe } from './connection-probe.ts'
-import { DeadlineError, withDeadline } from './deadline.ts'
+import { DeadlineError, ignore, withDeadline } from './deadline.ts'
 import { destroySocket } from './destroy-socket.ts'
+import { storeError } from './errors.ts'
 import { PgConnection } from './pool-connections.ts'
 import type { Statement } from './statements.ts'
 
@@ -33,6 +34,9 @@ const silenceMs = heartbeatMs + 500
 /** How long an answer may take, and a notice to arrive, in milliseconds. */
 const answerMs = 4_500
 const proofMs = 5_000
+
+/** How long the end of the connection waits for the answer to a statement, in milliseconds. */
+const lastMs = 1_000
 
 /** How long to wait before listening is tried again, in milliseconds. */
 const reconnectMsMin = 500
@@ -68,8 +72,8 @@ export class Listener {
   #isConnected = false
   /** Whether a statement is under way on the connection, which takes one at a time. */
   #isBusy = false
-  /** Whether the next check of the connection waits for that statement. */
-  #isAwaited = false
+  /** The answer to the last statement that was asked. */
+  #answer: Promise<readonly Row[]> = Promise.resolve([])
   #answeredAt = -Infinity
   #ended: Promise<void> = Promise.resolve()
 
@@ -91,7 +95,7 @@ export class Listener {
 
   /**
    * Sends a statement over this connection, whose answer proves that it is alive; `undefined` if there
-   * is no connection, or it is busy or fails. The column `listens` of the answer has to be true.
+   * is no connection, or it is busy: nothing was sent. The column `listens` of the answer has to be true.
    */
   async ask(statement: Statement, values: readonly unknown[]): Promise<readonly Row[] | undefined> {
     const client = this.#client
@@ -104,9 +108,9 @@ export class Listener {
     }
     this.#isBusy = true
     try {
-      const use = { environment, timeoutMs: answerMs, ...(probe !== undefined && { probe }) }
-      const connection = new PgConnection(client, use, () => true)
-      const rows = await connection.query(statement, values)
+      const use = { environment, timeoutMs: answerMs, probe }
+      this.#answer = new PgConnection(client, use, () => true).query(statement, values)
+      const rows = await this.#answer
       if (flag(rows[0]?.['listens'])) this.#answeredAt = environment.clock.monotonicMs()
       else this.#doubt()
       return rows
@@ -114,10 +118,9 @@ export class Listener {
       // A late answer could be taken for that of the next statement.
       if (error instanceof DeadlineError) this.#abandon(client)
       else this.#doubt()
-      return undefined
+      throw storeError(error, 'sent')
     } finally {
       this.#isBusy = false
-      if (this.#isAwaited) this.#endWait()
     }
   }
 
@@ -206,7 +209,7 @@ export class Listener {
     await send(`${proofMark}${nonce}`)
     this.#isProven = await Promise.race([came, this.#wait(proofMs).then(() => false)])
     if (this.#client === undefined && !this.#isStopped) {
-      throw new Error('the connection that listens ended')
+      throw new Error('listening ended')
     }
     return this.#isProven
   }
@@ -219,9 +222,7 @@ export class Listener {
       if (this.#isStopped || this.#client === undefined) return
       if (this.#answeredAt + silenceMs > clock.monotonicMs()) continue
       if (this.#isBusy) {
-        this.#isAwaited = true
-        await this.#wait(answerMs)
-        this.#isAwaited = false
+        await this.#answer.catch(ignore)
         continue
       }
       const rows = await this.#query(
@@ -236,25 +237,27 @@ export class Listener {
   }
 
   async #query(text: string): Promise<readonly Row[]> {
-    if (this.#client === undefined) throw new Error('the connection that listens is gone')
+    if (this.#client === undefined) throw new Error('listening ended')
     this.#isBusy = true
     try {
       const answer = this.#client.query({ text })
-      const { rows } = await this.#timed('the connection that listens', answer)
+      const { rows } = await this.#timed('listening', answer)
       return rows as Row[]
     } finally {
       this.#isBusy = false
     }
   }
 
-  #timed<T>(what: string, answer: Promise<T>): Promise<T> {
-    return withDeadline(this.#use.environment, answerMs, what, answer)
+  #timed<T>(what: string, answer: Promise<T>, ms = answerMs): Promise<T> {
+    return withDeadline(this.#use.environment, ms, what, answer)
   }
 
   async #drop(): Promise<void> {
     const client = this.#client
     this.#client = undefined
     if (client === undefined) return
+    // The client of pg ends at once, also while a statement is under way, which might then be lost.
+    await this.#timed('ending', this.#answer, lastMs).catch(ignore)
     // A client that is still connecting may never answer the end.
     if (!this.#isConnected && destroySocket(client)) return
     await this.#timed('ending', client.end()).catch(() => destroySocket(client))
@@ -273,5 +276,4 @@ export class Listener {
   }
 }
 
-const unprovenText =
-  'LISTEN does not work on this connection, as behind a pooler in transaction mode; polling instead'
+const unprovenText = 'LISTEN does not work, as behind a pooler in transaction mode; polling instead'

@@ -4,7 +4,7 @@ import { type OwnClient, PreparedQuery } from '../rows/prepared-query.ts'
 import type { PgClient, PgPool, PgPoolClient, Row } from './client-shapes.ts'
 import { beginText, type Connection, type Connections, type RunOptions } from './connection.ts'
 import { type ConnectionProbe, suspicionMs } from './connection-probe.ts'
-import { DeadlineError, withDeadline } from './deadline.ts'
+import { DeadlineError, ignore, withDeadline } from './deadline.ts'
 import { destroySocket, trafficOf } from './destroy-socket.ts'
 import { breaksConnection, isForeignPrepared, sqlStateOf, storeError } from './errors.ts'
 import type { Statement } from './statements.ts'
@@ -15,7 +15,7 @@ export interface PoolUse {
   /** How long the server may be silent after a statement, and how long to wait for a connection. */
   readonly timeoutMs: number
   /** Asks the server about connections that are silent. */
-  readonly probe?: ConnectionProbe
+  readonly probe?: ConnectionProbe | undefined
   /** Ends the pool; missing if the pool is the caller's. */
   readonly end?: () => Promise<void>
   /** Whether the clients are made by the `pg` that this package imports, with its own options. */
@@ -27,10 +27,8 @@ const asText = { getTypeParser: () => (text: string) => text }
 
 /** A pooler accepts connections for which it has no server connection, and keeps their statements. */
 const untriedText =
-  '; the connection was accepted, but its first statement was not answered, as by a pooler in session ' +
-  'mode without a free server connection: allow it poolSize + 2 for each process'
-
-function ignore(): void {}
+  '; the connection was accepted, but its first statement not answered, as by a pooler in session mode ' +
+  'with no free server connection: allow it poolSize + 2 for each process'
 
 /** One client of `pg`. */
 export class PgConnection implements Connection {

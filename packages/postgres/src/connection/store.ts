@@ -8,7 +8,8 @@ import type { Row } from './client-shapes.ts'
 import type { Connection, Connections, RunOptions } from './connection.ts'
 import { DeadlineError } from './deadline.ts'
 import { isWithoutEffect, repeatableError, sqlStateOf } from './errors.ts'
-import type { Statement, StatementName, Statements } from './statements.ts'
+import type { StatementName, Statements } from './statements.ts'
+import type { Watch } from './watch.ts'
 
 /** How often a statement or transaction that lost a race is attempted at most. */
 const attemptsMax = 10
@@ -28,19 +29,13 @@ const reading: ReadonlySet<StatementName> = new Set([
   'transferSequences',
 ])
 
-/** Sends a statement over the connection that listens, if that is possible at the moment. */
-export type OverListener = (
-  statement: Statement,
-  values: readonly unknown[],
-) => Promise<readonly Row[] | undefined>
-
 /** An open database, to which the verbs send their statements. */
 export class Store {
   readonly statements: Statements
   readonly time: StoreTime
   readonly #connections: Connections
   readonly #environment: Environment
-  readonly #overListener: OverListener
+  readonly #watch: Watch
   #isRaising = false
 
   constructor(
@@ -48,9 +43,9 @@ export class Store {
     statements: Statements,
     environment: Environment,
     time: StoreTime,
-    overListener: OverListener,
+    watch: Watch,
   ) {
-    this.#overListener = overListener
+    this.#watch = watch
     this.#connections = connections
     this.statements = statements
     this.#environment = environment
@@ -92,16 +87,13 @@ export class Store {
     return reading.has(name) ? read(send) : send()
   }
 
-  /**
-   * Sends one statement over the connection that listens, if there is one and it is free. `undefined` if
-   * it was not sent or failed: it may have taken effect.
-   */
+  /** Sends one statement over the connection that listens; `undefined` if there is none, or it is busy. */
   async runOverListener(
     name: StatementName,
     values: readonly unknown[],
   ): Promise<readonly Row[] | undefined> {
     if (this.#connections.usesTransactions) return undefined
-    return await this.#overListener(this.statements[name], values)
+    return await this.#watch.listener?.ask(this.statements[name], values)
   }
 
   /** Does `work` within a transaction; again, if it loses a race. */

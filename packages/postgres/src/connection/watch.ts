@@ -1,8 +1,6 @@
 import { heartbeatMs, type Timer } from '@sluice/core'
 import type { Environment } from '@sluice/core/driver'
-import type { Row } from './client-shapes.ts'
 import { Listener, type ListenerUse } from './listener.ts'
-import type { Statement } from './statements.ts'
 import type { WakeSignal } from './wake-signal.ts'
 
 /** How long the first watcher waits for notices to be proven, in milliseconds. */
@@ -14,8 +12,8 @@ export interface WatchUse {
   readonly wakeSignal: WakeSignal
   /** How often watchers are called without a notice while notices do not arrive, in milliseconds. */
   readonly pollMs: number
-  /** How notices of other processes are received; undefined if they cannot be. */
-  readonly listener: ListenerUse | undefined
+  /** How notices of other processes are received; false or undefined if they cannot be. */
+  readonly listener: ListenerUse | false | undefined
   /** Whether notices arrive without a connection that listens: on PGlite, one has arrived. */
   readonly hears: () => boolean
 }
@@ -26,7 +24,8 @@ export interface WatchUse {
  */
 export class Watch {
   readonly #use: WatchUse
-  #listener: Listener | undefined
+  /** The connection that listens, while there is one. */
+  listener: Listener | undefined
   #started: Promise<void> = Promise.resolve()
   #timer: Timer | undefined
   #watchers = 0
@@ -37,7 +36,7 @@ export class Watch {
 
   /** Whether notices of other drivers have been proven to arrive. */
   get isProven(): boolean {
-    return this.#listener?.isProven ?? this.#use.hears()
+    return this.listener?.isProven ?? this.#use.hears()
   }
 
   /** From now on `onWake` is called. Returns a function that ends that. */
@@ -56,32 +55,24 @@ export class Watch {
     }
   }
 
-  /** Sends a statement over the connection that listens, if there is one and it is free. */
-  async overListener(
-    statement: Statement,
-    values: readonly unknown[],
-  ): Promise<readonly Row[] | undefined> {
-    return await this.#listener?.ask(statement, values)
-  }
-
   /** Stops listening and polling. */
   async stop(): Promise<void> {
     this.#timer?.stop()
     this.#timer = undefined
-    const listener = this.#listener
-    this.#listener = undefined
+    const listener = this.listener
+    this.listener = undefined
     await listener?.stop()
   }
 
   #begin(): void {
     this.#poll()
     const { listener } = this.#use
-    if (listener === undefined) return
-    this.#listener = new Listener(listener)
+    if (!listener) return
+    this.listener = new Listener(listener)
     // A watcher does not wait for long: whether notices arrive may become known later.
     const { clock } = this.#use.environment
     this.#started = Promise.race([
-      this.#listener.start(),
+      this.listener.start(),
       new Promise<void>((resolve) => {
         clock.startTimer(startMs, resolve)
       }),

@@ -1,3 +1,4 @@
+import type { SluiceError } from '@sluice/core'
 import type { Lease, TickReply, TickRequest } from '@sluice/core/driver'
 import type { Store } from '../connection/store.ts'
 import { flag, instant, number } from '../rows/columns.ts'
@@ -24,23 +25,38 @@ export async function tick(
     failuresExpireMs,
     moment.now,
     moment.least,
-    ...recordValues(record),
   ]
+  let failure: SluiceError | undefined
   // An idle queue sends one statement: it also shows that the connection that listens is alive.
-  const overListener = await store.runOverListener('tickOverListener', [...values, channel])
-  const rows = overListener ?? (await store.run('tick', values))
+  const overListener = await store
+    .runOverListener('tickOverListener', [...values, ...recordValues(record), channel])
+    .catch((error: SluiceError) => {
+      failure = error
+    })
+  // A record that may have been added must not come again.
+  const again = failure === undefined ? record : undefined
+  const rows =
+    overListener ??
+    (await store.run('tick', [...values, ...recordValues(again)]).catch((error: unknown) => {
+      throw failure ?? error
+    }))
   const leaseEnds: Lease[] = []
-  const reply = { now: 0, nextAt: Infinity, swept: 0, recorded: false }
+  const reply = {
+    now: 0,
+    nextAt: Infinity,
+    swept: 0,
+    recorded: failure?.code === 'ERR_UNKNOWN_OUTCOME',
+  }
   for (const row of rows) {
     if (number(row['kind']) === 0) {
       reply.now = number(row['now'])
       store.time.noteRow(row, moment)
       reply.nextAt = instant(row['next_at'])
       reply.swept = number(row['swept'])
-      reply.recorded = flag(row['recorded'])
+      reply.recorded ||= flag(row['recorded'])
     } else {
       leaseEnds.push({ key: String(row['key']), token: number(row['token']) })
     }
   }
-  return { ...reply, recorded: record === undefined ? undefined : reply.recorded, leaseEnds }
+  return { ...reply, recorded: record && reply.recorded, leaseEnds }
 }

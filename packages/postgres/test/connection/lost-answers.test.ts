@@ -141,3 +141,47 @@ test('a connection that the server ended before the first statement was sent mak
   expect(await driver.cancel?.('q', ['a'])).toEqual(['cancelled'])
   expect(ended).toBe(3)
 })
+
+const worker = { holder: 'w', host: 'host', pid: 1, concurrency: 1, settings: {} }
+const failedRun = { at: 0, key: 'a', code: 'E', holder: 'w', failures: 0, lastError: '{}' }
+
+/** A heartbeat with the work of one run that failed. */
+async function beat(driver: Driver, queue: string): Promise<unknown> {
+  const record = {
+    ...{ started: 1, done: 0, failed: 1, added: 0, merged: 0, expired: 0, codes: [] },
+    failedRuns: [{ ...failedRun, at: Date.now() }],
+  }
+  const { recorded } = await driver.tick(queue, {
+    ...{ holder: 'w', worker, record, limit: 1, failuresExpireMs: 60_000 },
+  })
+  return recorded
+}
+
+async function recordedRuns(driver: Driver, queue: string): Promise<unknown> {
+  const { steps = [] } = (await driver.history?.(queue, 600_000)) ?? {}
+  return [steps.map(({ started }) => started), (await driver.failedRuns?.(queue))?.length]
+}
+
+test('a record whose answer is lost on the connection that listens is not added twice', async () => {
+  const { driver, proxy } = await proxied()
+  const unwatch = await driver.watch?.(() => {})
+  proxy.cutNext('half a reply')
+  // To the queue it was added: where that is unknown, it must not come again.
+  expect(await beat(driver, 'lost')).toBe(true)
+  expect(proxy.made).toBe(1)
+  expect(await recordedRuns(driver, 'lost')).toEqual([[1], 1])
+  await unwatch?.()
+})
+
+test('a record that is being added when the last watcher ends is not added twice', async () => {
+  const driver = postgresDriver({ connectionString: server.url, onWarning() {} })
+  onTestFinished(() => driver.close())
+  await driver.open({})
+  const unwatch = await driver.watch?.(() => {})
+  // The server plans a function at its first call on a connection: the next one is short.
+  await beat(driver, 'closing')
+  const beating = beat(driver, 'closing')
+  await unwatch?.()
+  expect(await beating).toBe(true)
+  expect(await recordedRuns(driver, 'closing')).toEqual([[2], 2])
+})
