@@ -159,7 +159,6 @@ class QueueWorker<T> implements Worker {
 
   /** One slot. A single function, since each async call takes as long as the rest of a run. */
   async #loop(): Promise<void> {
-    const { lifecycle } = this.#core
     const tally = this.#tally
     while (!this.#group.isStopping) {
       if (!this.#hasRoom()) {
@@ -187,8 +186,9 @@ class QueueWorker<T> implements Worker {
       } finally {
         tally.active -= 1
       }
-      if (this.#group.isStopping || this.#hasNoMore()) return
-      await lifecycle.nextGivenBack()
+      // Of a queue that has ended, only keys that are held can come back.
+      if (this.#group.isStopping || this.#isClosing() || this.#core.helds.size === 0) return
+      await this.#core.lifecycle.nextGivenBack()
     }
   }
 
@@ -229,13 +229,6 @@ class QueueWorker<T> implements Worker {
     this.#checkIdle()
   }
 
-  /**
-   * Whether the queue, which has ended, will have no more keys: none is held that could come back.
-   */
-  #hasNoMore(): boolean {
-    return this.#isClosing() || this.#core.helds.size === 0
-  }
-
   #isClosing(): boolean {
     const { phase } = this.#core
     return phase === 'closing' || phase === 'closed'
@@ -253,7 +246,8 @@ class QueueWorker<T> implements Worker {
     // Once more, to wait for the keys that the last loops gave back without starting them.
     const ended = this.stopped.then(release, release)
     if (await this.#endsWithin(ended, graceMs)) return
-    for (const run of this.#runs) run.abort(this.#closing())
+    const error = new SluiceError('ERR_CLOSING', 'the worker stops: stop working on this key')
+    for (const run of this.#runs) run.abort(error)
     if (await this.#endsWithin(ended, settleMs)) return
     this.#abandonAll()
     await this.#endsWithin(ended, slackMs)
@@ -276,10 +270,6 @@ class QueueWorker<T> implements Worker {
     this.#group.isStopping = true
     this.#core.dismiss(this.#group)
     this.#tally.wakeLoops()
-  }
-
-  #closing(): SluiceError {
-    return new SluiceError('ERR_CLOSING', 'the worker is stopping: stop working on this key')
   }
 
   /**
@@ -310,13 +300,9 @@ class QueueWorker<T> implements Worker {
     await this.stop()
   }
 
-  #isBusy(): boolean {
-    return this.#runs.size > 0 || this.#finishing.size > 0
-  }
-
   /** Checks whether nothing is due and nothing is running, if a caller waits for that. */
   #checkIdle(): void {
-    if (this.#onIdle.length === 0 || this.#isBusy()) return
+    if (this.#onIdle.length === 0 || this.running + this.finishing > 0) return
     if (this.#idleCheck !== undefined) {
       this.#mustCheckAgain = true
       return
@@ -346,7 +332,7 @@ class QueueWorker<T> implements Worker {
       // A key that was handed out just now has not begun to run.
       await new Promise<void>(nextTurn)
     } while (inspection?.isBusy === true)
-    return !this.#isBusy() && !this.#mustCheckAgain
+    return this.running + this.finishing === 0 && !this.#mustCheckAgain
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -160,7 +160,7 @@ export class HandlerRun<T> implements UnacknowledgedRun, FinishReceiver {
   /** Stops waiting for a handler that does not stop; the error, if this leaves its key behind. */
   abandon(): SluiceError | undefined {
     if (this.#isAbandoned || this.#held.phase === 'finished') return undefined
-    const error = this.#leaveToLease('did not stop when it was told to, and lost its slot')
+    const error = this.#leaveToLease('did not stop when told to, and lost its slot')
     this.#freeSlot()
     return error
   }
@@ -168,7 +168,7 @@ export class HandlerRun<T> implements UnacknowledgedRun, FinishReceiver {
   /** Stops waiting for the store: the finish may take effect, or the key runs again. */
   giveUp(): void {
     this.#isGivenUp = true
-    this.#leaveToLease('has ended, and the store has not acknowledged that')
+    this.#leaveToLease('has ended, which the store has not acknowledged')
     this.#acknowledged()
   }
 
@@ -220,6 +220,11 @@ export class HandlerRun<T> implements UnacknowledgedRun, FinishReceiver {
       failure = error === undefined ? new Error('the handler threw undefined') : error
     }
     this.#tookMs = this.#elapsedMs()
+    // A run that was told to end because the worker stops has not failed.
+    if (hasFailed && !isTerminal(failure) && SluiceError.is(held.signal.reason, 'ERR_CLOSING')) {
+      hasFailed = false
+      this.#finish = { as: 'release', key: held.key, token: held.token }
+    }
     if (hasFailed) this.#report(failure, this.#endOf(failure))
     this.#timer?.stop()
     try {
@@ -249,7 +254,7 @@ export class HandlerRun<T> implements UnacknowledgedRun, FinishReceiver {
   /** Decides how the key is given back after a run that went well. */
   #succeeded(result: HandlerResult): Promise<void> | undefined {
     if (result === undefined) {
-      this.#result = 'success'
+      this.#result = this.#finish === undefined ? 'success' : 'requeue'
       return undefined
     }
     const held = this.#held

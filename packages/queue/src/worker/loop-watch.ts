@@ -47,12 +47,9 @@ export class LoopWatch {
     this.#periodMs = blockedMs / 4
     this.#tickedAt = clock.monotonicMs()
     this.#turnAt = this.#tickedAt
-    this.#ticker = clock === systemClock ? this.#start() : undefined
-  }
-
-  #start(): Ticker {
-    return systemClock.startTicker(this.#periodMs, () => {
-      const now = systemClock.monotonicMs()
+    if (clock !== systemClock) return
+    this.#ticker = clock.startTicker(this.#periodMs, () => {
+      const now = clock.monotonicMs()
       this.#look(now)
       this.#tickedAt = now
       this.#turnAt = now
@@ -62,23 +59,20 @@ export class LoopWatch {
   /** Checks whether the loop was blocked, and reports it if so. */
   #look(now: number): void {
     if (this.#ticker === undefined) return
-    const { blockedMs } = this.#options
+    const options = this.#options
     const lateMs = now - this.#tickedAt - this.#periodMs
-    if (lateMs <= blockedMs) return
+    if (lateMs <= options.blockedMs) return
     // Reported once, whatever the number of watches.
     this.#tickedAt = now
     this.#blockedAt = now
-    this.#tell(Math.round(lateMs))
-  }
-
-  #tell(lateMs: number): void {
-    const keys = this.#options.keys().slice(0, keysNamedMax)
+    const blockedMs = Math.round(lateMs)
+    const keys = options.keys().slice(0, keysNamedMax)
     const named = keys.map((key) => JSON.stringify(key)).join(', ')
-    this.#options.onBlocked(
-      { blockedMs: lateMs, keys },
+    options.onBlocked(
+      { blockedMs, keys },
       new SluiceError(
         'ERR_LOOP_BLOCKED',
-        `the event loop was blocked for ${lateMs} ms while these keys were running: ` +
+        `the event loop was blocked for ${blockedMs} ms while these keys were running: ` +
           `${named || 'none'}; no lease can be renewed meanwhile: let handlers await, or compute ` +
           'in a worker thread',
       ),

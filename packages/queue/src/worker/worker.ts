@@ -119,7 +119,8 @@ export interface Worker extends AsyncDisposable {
    * Takes no more keys, gives back those that were claimed ahead, and waits for running handlers and
    * for the store to acknowledge their finishes. After `graceMs` the signals of handlers are aborted,
    * and a second later what has not ended or is not acknowledged is left to its lease, named in one
-   * ERR_CLOSING. The queue stays open.
+   * ERR_CLOSING. A handler that throws after that abort has not failed: its key is released. The
+   * queue stays open.
    */
   stop(options?: StopOptions): Promise<void>
   /**

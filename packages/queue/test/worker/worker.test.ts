@@ -266,7 +266,7 @@ describe.each(leases)('a worker %s', (_name, leaseMs) => {
     await clock.step(499)
     expect(await row('polite')).toMatchObject({ state: 'processing' })
     await clock.step(1)
-    expect(await row('polite')).toMatchObject({ state: 'backoff', failures: 1 })
+    expect(await row('polite')).toMatchObject({ state: 'ready', failures: 0 })
     expect(isStopped).toBe(false)
     await clock.step(1_000)
     await stopping
@@ -279,6 +279,36 @@ describe.each(leases)('a worker %s', (_name, leaseMs) => {
     await closing
     expect(errors).toHaveLength(1)
   })
+
+  test.each(['stop', 'close'] as const)(
+    'a run that ends because of a %s has not failed, whatever it throws',
+    async (end) => {
+      const { queue, clock, row } = setUp()
+      const told: unknown[] = []
+      const worker = createWorker<string>({
+        queue,
+        concurrency: 3,
+        maxFailures: 1,
+        onError: (error, held) => told.push([String(error), held?.key]),
+        handler: (key, { signal }) =>
+          new Promise<void>((_, reject) => {
+            const error = key === 'terminal' ? new TerminalError('given up') : new Error('aborted')
+            signal.addEventListener('abort', () => reject(error))
+          }),
+      })
+      await queue.addMany(['a', 'terminal'], { priority: 3 })
+      await clock.step(0)
+      const ending = end === 'stop' ? worker.stop({ graceMs: 0 }) : queue.close({ graceMs: 0 })
+      await clock.step(1_000)
+      await ending
+      await worker.stopped
+      expect(await row('a')).toMatchObject({ state: 'ready', failures: 0, priority: 3 })
+      // What a retry cannot fix is not repeated after a stop either.
+      expect(await row('terminal')).toBeUndefined()
+      expect(told).toEqual([['TerminalError: given up', 'terminal']])
+      if (end === 'stop') await queue.close()
+    },
+  )
 
   test('ends when its queue is shut down, after keys that come back meanwhile', async () => {
     const { queue, clock } = setUp()
