@@ -1,12 +1,10 @@
 import { safeJson } from './escape.ts'
 import { toYaml } from './yaml.ts'
 
-/** A document with one long list. */
+/** A document with a long list of keys. */
 export interface ListDocument {
   /** The members before the list. */
   readonly head: object
-  /** The name of the list. */
-  readonly list: string
   readonly pages: AsyncIterable<readonly unknown[]>
   /** The members after the list. */
   readonly tail: object
@@ -15,14 +13,14 @@ export interface ListDocument {
 /** The text of a document, YAML or JSON, page by page: a string, or the memory, may not have room for all of it. */
 export async function* textsOf(
   isYaml: boolean,
-  { head, list, pages, tail }: ListDocument,
+  { head, pages, tail }: ListDocument,
 ): AsyncGenerator<string> {
   let isEmpty = true
-  yield isYaml ? toYaml(head) : `${safeJson(head, 2).slice(0, -2)},\n  "${list}": [`
+  yield isYaml ? toYaml(head) : `${safeJson(head, 2).slice(0, -2)},\n  "keys": [`
   for await (const rows of pages) {
     if (rows.length === 0) continue
     if (isYaml) {
-      const text = toYaml({ [list]: rows })
+      const text = toYaml({ keys: rows })
       yield isEmpty ? text : text.slice(text.indexOf('\n') + 1)
     } else {
       const texts = rows.map((row) => `\n    ${safeJson(row, 2).replaceAll('\n', '\n    ')}`)
@@ -30,6 +28,6 @@ export async function* textsOf(
     }
     isEmpty = false
   }
-  if (isYaml) yield (isEmpty ? toYaml({ [list]: [] }) : '') + toYaml(tail)
+  if (isYaml) yield (isEmpty ? toYaml({ keys: [] }) : '') + toYaml(tail)
   else yield `${isEmpty ? '' : '\n  '}],${safeJson(tail, 2).slice(1)}\n`
 }

@@ -68,7 +68,7 @@ async function printAll(
   const pages = pagesOf(store.queue(queue), filter, terminal.stdout.closed)
   if (print.isDocument) {
     const tail = { truncated: false }
-    return await print.listDocument({ head: { queue }, list: 'keys', pages, tail })
+    return await print.listDocument({ head: { queue }, pages, tail })
   }
   const now = await store.now()
   const table = print.table<KeyInfo>((paint) => keyColumns(paint, now))

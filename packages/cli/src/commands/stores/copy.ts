@@ -11,7 +11,7 @@ export const copy: CommandSpec = {
   name: 'copy',
   summary: 'Copy queues to another store; the source stays as it is',
   details:
-    'Nothing is paused, and keys that the target already has are merged: the earlier of two times, the higher of two priorities and counts. Workers on both stores would then run the same keys; to hand a queue over to another store, use `sluice move`. Pause the queue for a copy of one moment.',
+    'Nothing is paused; keys that the target has are merged: the earlier of two times, the higher of two priorities and counts. Workers on both stores would then run the same keys; to hand a queue over, use `sluice move`. Pause the queue for a copy of one moment.',
   group: 'Stores',
   windsUp: true,
   positionals: queuesOfStores,

@@ -1,6 +1,6 @@
 import { keyStateWords } from '@sluice/core/words'
 import type { JSX } from 'preact'
-import { meanings } from '../text/state-words.ts'
+import { meanings } from '../text/meanings.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { StateWord } from '../ui/state-word.tsx'
 import { isHelpOpen, shortcuts } from './shortcuts.ts'

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import type { JSX } from 'preact'
 import type { KeyStateWord } from '../../../src/wire.ts'
 import { announce } from '../live/notices.ts'
-import { meanings } from '../text/state-words.ts'
+import { meanings } from '../text/meanings.ts'
 
 const word = signal<KeyStateWord | 'absent'>('ready')
 let box: HTMLElement | null = null
