@@ -112,7 +112,7 @@ test('copy refuses a target that is the source, and says so', async () => {
   const store = await filled()
   const { code, out, err } = await cli(['copy', store, store.replace(/([^/]+)$/, './$1')])
   expect({ code, out }).toEqual({ code: 2, out: '' })
-  expect(err).toBe('sluice: FROM and TO are the same store [ERR_USAGE]\n')
+  expect(err).toBe('sluice: FROM and TO are one store [ERR_USAGE]\n')
 })
 
 describe('move', () => {

@@ -11,7 +11,7 @@ export const copy: CommandSpec = {
   name: 'copy',
   summary: 'Copy queues to another store; the source stays as it is',
   details:
-    'Nothing is paused; keys that the target has are merged: the earlier of two times, the higher of two priorities and counts. Workers on both stores would then run the same keys; to hand a queue over, use `sluice move`. Pause the queue for a copy of one moment.',
+    'Nothing is paused; keys that the target has are merged: the earlier time, the higher priority and count. Workers on both stores then run the same keys; to hand a queue over, use `sluice move`. Pause the queue for a copy of one moment.',
   group: 'Stores',
   windsUp: true,
   positionals: queuesOfStores,
@@ -29,7 +29,7 @@ export const copy: CommandSpec = {
     const [source, target] = [from, to].map(({ address }) =>
       JSON.stringify({ ...address, label: '' }),
     )
-    if (source === target) throw usageError('FROM and TO are the same store')
+    if (source === target) throw usageError('FROM and TO are one store')
     for (const side of [from, to]) refuseImmovable(side)
     await refuseUnknown(context, from.inspection, queues)
     const names = queues.length > 0 ? queues : await from.inspection.queues()
