@@ -1,6 +1,7 @@
 import { type EpochMs, heartbeatMs, type Lease, never, type TickReply } from '@sluice/core'
 import type { QueueCore } from '../../core/queue-core.ts'
 import { StoreTime } from '../../driver/store-time.ts'
+import { nextTurn } from '../../environment/environment.ts'
 import type { Leases } from '../../leases/leases.ts'
 
 /** How many expired leases one tick reports, and how many stale rows it deletes. */
@@ -172,6 +173,8 @@ export class NextDue {
       if (phase === 'closing' || phase === 'closed') return
       const { swept } = await this.#core.calls.attempt(() => this.tick(false), false)
       if (swept < tickLimit) return
+      // A store in this process answers at once.
+      await new Promise<void>(nextTurn)
     }
   }
 
