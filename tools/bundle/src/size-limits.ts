@@ -5,7 +5,7 @@
  */
 export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/backoff': 5,
-  '@sluice/cli': 305,
+  '@sluice/cli': 306,
   '@sluice/conformance': 88,
   '@sluice/conformance/cli': 75,
   '@sluice/conformance/node-test': 75,
