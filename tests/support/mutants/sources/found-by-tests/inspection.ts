@@ -148,8 +148,8 @@ export const foundByTestsOfInspection: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/redis/src/verbs/list.ts',
-        find: "state === 'dirty' ? 'dirty' : 'held'",
-        replace: "'held'",
+        find: "state === 'dirty' ? dueUntilNow : ",
+        replace: '',
       },
     ],
     finder: {
