@@ -124,7 +124,7 @@ describe('limits at the edge', () => {
 })
 
 describe('reserve', () => {
-  test('the delay is what is left of it, from whatever instant', () => {
+  test('the delay is the remaining time at any instant', () => {
     const bucket = new TokenBucket({ perSecond: 10, burst: 1 })
     delays(bucket, 1)
     const reservation = bucket.reserve(1, t)

@@ -224,8 +224,7 @@ export class HandlerRun<T> implements UnacknowledgedRun, FinishReceiver {
     if (hasFailed && !isTerminal(failure) && SluiceError.is(held.signal.reason, 'ERR_CLOSING')) {
       hasFailed = false
       this.#finish = { as: 'release', key: held.key, token: held.token }
-    }
-    if (hasFailed) this.#report(failure, this.#endOf(failure))
+    } else if (hasFailed) this.#report(failure, this.#endOf(failure))
     this.#timer?.stop()
     try {
       if (this.#mayFinish()) {
@@ -265,13 +264,11 @@ export class HandlerRun<T> implements UnacknowledgedRun, FinishReceiver {
       this.#report(error, this.#endOf(error))
       return this.#failed(error)
     }
-    if (end.as === 'done') this.#result = 'success'
-    else {
-      this.#result = end.as
-      this.#finish =
-        end.as === 'requeue'
-          ? held.retryFinish(undefined, end.priority)
-          : held.doneFinish(true, { delayMs: end.delayMs, priority: end.priority })
+    this.#result = end.as === 'done' ? 'success' : end.as
+    if (end.as === 'requeue') this.#finish = held.retryFinish(undefined, end.priority)
+    else if (end.as !== 'done') {
+      const { delayMs, priority } = end
+      this.#finish = held.doneFinish(true, { delayMs, priority })
     }
     return undefined
   }
@@ -279,10 +276,9 @@ export class HandlerRun<T> implements UnacknowledgedRun, FinishReceiver {
   /** Decides how the key is given back after a run that failed. */
   #failed(error: unknown): Promise<void> | undefined {
     this.#error = error
-    const held = this.#held
     const { onTerminal, onExhausted } = this.#options
     if (isTerminal(error)) this.#end(onTerminal)
-    else if (!this.#isExhausted) this.#finish = held.retryFinish(error)
+    else if (!this.#isExhausted) this.#finish = this.#held.retryFinish(error)
     else if (typeof onExhausted !== 'function') this.#end(onExhausted)
     else return this.#askHowToEnd(onExhausted, error)
     return undefined
