@@ -1,4 +1,4 @@
-// The work queue of Kubernetes' client-go, built anew from the description of its rules, as the
+// The work queue of Kubernetes' client-go, rebuilt from the description of its rules, as the
 // yardstick of the queue in memory. It reads a line per sample,
 //
 //	WORKLOAD VERSION FIRST KEYS COUNT time|heap

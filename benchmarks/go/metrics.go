@@ -1,6 +1,6 @@
 package main
 
-// Metrics hears of every change of a queue, under its lock.
+// Metrics is notified of every change of a queue, under its lock.
 type Metrics[K any] interface {
 	added(key K)
 	taken(key K)

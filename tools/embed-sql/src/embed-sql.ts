@@ -19,24 +19,23 @@ import {
   type PublicFunction,
   publicFunctions,
   type SqlFunction,
-  type SqlTexts,
   sqlFunctions,
   withCalls,
   withoutComments,
   withParts,
 } from './sql-functions.ts'
-import { camelCase, literal, textsIn } from './text-files.ts'
+import { camelCase, literal, type Texts, textsIn } from './text-files.ts'
 
 /** The generated module, below the folder of its package. */
 export const generatedFile = 'src/statements.generated.ts'
 
 /** The SQL files of a package. */
 export interface SqlSources {
-  readonly migrations: SqlTexts
-  readonly functions: SqlTexts
-  readonly publics: SqlTexts
-  readonly parts: SqlTexts
-  readonly statements: SqlTexts
+  readonly migrations: Texts
+  readonly functions: Texts
+  readonly publics: Texts
+  readonly parts: Texts
+  readonly statements: Texts
 }
 
 /** One migration, as the generated module has it. */

@@ -4,9 +4,7 @@
  * In the files, functions have their plain names: `sluice.add(` is a call of `functions/add.sql`.
  */
 import { createHash } from 'node:crypto'
-
-/** Texts by the names of their files, without `.sql`. */
-export type SqlTexts = ReadonlyMap<string, string>
+import type { Texts } from './text-files.ts'
 
 /** A function as it is installed. */
 export interface SqlFunction {
@@ -46,7 +44,7 @@ export function withCalls(text: string, nameOf: (plainName: string) => string): 
  * Puts a part in place of each line `-- @include NAME ARGUMENT`, and the argument, if there is one,
  * in place of the line `-- @argument` of the part. A part may include others.
  */
-export function withParts(text: string, parts: SqlTexts): string {
+export function withParts(text: string, parts: Texts): string {
   return text.replace(
     /^( *)-- @include (\S+)(?: (.*))?$/gm,
     (_, indent: string, name: string, argument: string | undefined) => {
@@ -59,7 +57,7 @@ export function withParts(text: string, parts: SqlTexts): string {
 }
 
 /** The functions by their plain names, each after those that it calls. */
-export function sqlFunctions(sources: SqlTexts, parts: SqlTexts): ReadonlyMap<string, SqlFunction> {
+export function sqlFunctions(sources: Texts, parts: Texts): ReadonlyMap<string, SqlFunction> {
   const texts = new Map(
     [...sources].map(([stem, text]) => [
       stem.replaceAll('-', '_'),
@@ -97,8 +95,8 @@ export function sqlFunctions(sources: SqlTexts, parts: SqlTexts): ReadonlyMap<st
  * sentence for users on the second, and the function, which calls installed ones.
  */
 export function publicFunctions(
-  sources: SqlTexts,
-  parts: SqlTexts,
+  sources: Texts,
+  parts: Texts,
   installed: ReadonlyMap<string, SqlFunction>,
 ): readonly PublicFunction[] {
   return [...sources].map(([stem, text]) => {

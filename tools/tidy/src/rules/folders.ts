@@ -3,11 +3,6 @@ import { isSource, type Repository } from '../repository.ts'
 
 const filesMax = 15
 
-/** Folders with a reason to hold more files. */
-const reasons: Readonly<Record<string, string>> = {
-  'packages/conformance/src/cases': 'a list: one file for each chapter of the suite',
-}
-
 /** A folder of sources has at most 15 files: one can be read as a list of its ideas. */
 export function folders(repository: Repository): string[] {
   const counts = new Map<string, number>()
@@ -17,6 +12,6 @@ export function folders(repository: Repository): string[] {
     counts.set(folder, (counts.get(folder) ?? 0) + 1)
   }
   return [...counts]
-    .filter(([folder, count]) => count > filesMax && reasons[folder] === undefined)
+    .filter(([folder, count]) => count > filesMax)
     .map(([folder, count]) => `${folder}/: ${count} files; the limit is ${filesMax}`)
 }

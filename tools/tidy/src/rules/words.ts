@@ -1,3 +1,4 @@
+import { posix } from 'node:path'
 import type { Repository } from '../repository.ts'
 import { commentsOf, messagesOf, type Prose } from '../source-text.ts'
 
@@ -32,6 +33,15 @@ const anyOfThem = new RegExp(banned.map(({ word }) => word.source).join('|'), 'i
 /** Files that quote the words. */
 const quoting = new Set(['tools/tidy/src/rules/words.ts', 'tools/tidy/test/rules.test.ts'])
 
+/** How a comment begins in the files whose comments end with the line. */
+const commentsBegin: Readonly<Record<string, string>> = {
+  '.sql': '--',
+  '.lua': '--',
+  '.yaml': '#',
+  '.yml': '#',
+  '.go': '//',
+}
+
 /** Titles of tests, cases and mutants: what stands in a report. */
 const title =
   /(?:\b(?:test|describe|it)(?:\.\w+(?:\([^()]*\))?)*\(|\btitle:|[mM]utant\(\s*'[^']*',)\s*(['"`])((?:\\.|(?!\1)[^\\])*)\1/g
@@ -60,9 +70,10 @@ function prose(path: string, text: string): Prose[] {
     const messages = path.includes('/src/') ? messagesOf(path, text) : []
     return [...commentsOf(path, text), ...titlesOf(text), ...messages]
   }
-  if (path.endsWith('.sql')) {
+  const comment = commentsBegin[posix.extname(path)]
+  if (comment !== undefined) {
     return text.split('\n').flatMap((line, index) => {
-      const at = line.indexOf('--')
+      const at = line.indexOf(comment)
       return at === -1 ? [] : [{ text: line.slice(at), line: index + 1 }]
     })
   }

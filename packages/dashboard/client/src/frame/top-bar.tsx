@@ -95,7 +95,7 @@ export function TopBar(): JSX.Element {
         {!isSigningIn.value && info !== undefined && <Freshness />}
         <button
           type="button"
-          class="quiet density"
+          class="quiet"
           aria-label="Compact rows"
           aria-pressed={isCompact.value}
           onClick={switchDensity}
@@ -112,7 +112,7 @@ export function TopBar(): JSX.Element {
         </button>
         <button
           type="button"
-          class="quiet help-button"
+          class="quiet"
           aria-label="Keyboard shortcuts"
           onClick={() => {
             isHelpOpen.value = true

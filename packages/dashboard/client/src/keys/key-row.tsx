@@ -76,7 +76,7 @@ export function KeyRowView({
       <td role="cell" data-title="State">
         {isGone ? <span class="faint">gone</span> : <StateWord state={state} />}
       </td>
-      <td role="cell" class="figure next-cell" data-title="Next">
+      <td role="cell" class="figure" data-title="Next">
         {isGone ? '–' : <NextOf line={line} />}
       </td>
       <td role="cell" class={`figure ${failures > 0 ? '' : 'nothing'}`} data-title="Failures">

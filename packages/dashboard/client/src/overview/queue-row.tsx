@@ -70,7 +70,7 @@ export function QueueRowView({
       <Figure title="Ready" text={count(counts.ready)} tone="tone-ready" />
       <Figure title="Delayed" text={count(counts.delayed)} tone="tone-delayed" />
       <Figure title="Backoff" text={count(counts.backoff)} tone="tone-backoff" />
-      <td role="cell" class="figure slots-cell" data-title="Processing">
+      <td role="cell" class="figure" data-title="Processing">
         <SlotBar busy={held} slots={row.slots} />
       </td>
       <Figure title="Parked" text={count(counts.parked)} tone="tone-parked" />

@@ -116,7 +116,6 @@ function Since({ since }: { readonly since: KnownSince }): JSX.Element {
   const exact = withinMs === 0 ? '' : `, give or take ${duration(withinMs)}`
   return (
     <time
-      class="verdict-since"
       dateTime={isoTime(at)}
       title={`since ${clockTime(at, storeTime.peek()).slice(0, -4)}${exact}`}
     >
