@@ -17,6 +17,7 @@ import { Leases } from '../leases/leases.ts'
 import { AddBatcher } from './add-batcher.ts'
 import { ClaimLoop } from './claims/claim-loop.ts'
 import { NextDue } from './claims/next-due.ts'
+import { untilAnswered } from './claims/until-answered.ts'
 import { FinishBatcher } from './finish-batcher.ts'
 import { addMany, doneMany } from './many.ts'
 
@@ -86,7 +87,7 @@ export class BatchedBackend implements Backend {
     // second one of a key is submitted when the first is answered.
     await this.adds.answered()
     await this.adds.answered()
-    return (await this.claims.patiently(() => this.#nextDue.tick(false))).now
+    return (await untilAnswered(this.#core, () => this.#nextDue.tick(false))).now
   }
 
   estimatedNow(): EpochMs {
@@ -109,10 +110,10 @@ export class BatchedBackend implements Backend {
   }
 
   async #isNothingDue(instant: EpochMs): Promise<boolean> {
-    const { nextAt, now } = await this.claims.patiently(() => this.#nextDue.tick(false))
+    const { nextAt, now } = await untilAnswered(this.#core, () => this.#nextDue.tick(false))
     if (nextAt > now || nextAt <= instant) return nextAt > instant
     // Something is ready, perhaps only since `instant`: a driver need not say since when.
-    return await this.claims.patiently(() => this.#nothingReadySince(instant))
+    return await untilAnswered(this.#core, () => this.#nothingReadySince(instant))
   }
 
   async #nothingReadySince(instant: EpochMs): Promise<boolean> {

@@ -347,14 +347,14 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
    * Sends jobs again in a batch of their own. Other jobs of their keys wait until it is answered.
    */
   #sendAlone(jobs: readonly BatchJob<Request, Reply>[], pass?: () => void): void {
-    const unsettled = jobs.filter(({ isAnswered }) => !isAnswered)
-    if (unsettled.length === 0) {
+    const unanswered = jobs.filter(({ isAnswered }) => !isAnswered)
+    if (unanswered.length === 0) {
       pass?.()
       return
     }
-    for (const { key } of unsettled) this.#late.hold(key)
-    const sent = this.#sendBatch(unsettled, true)
-    void Promise.resolve(sent).then(() => this.#release(unsettled))
+    for (const { key } of unanswered) this.#late.hold(key)
+    const sent = this.#sendBatch(unanswered, true)
+    void Promise.resolve(sent).then(() => this.#release(unanswered))
   }
 
   /**

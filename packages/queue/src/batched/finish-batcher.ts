@@ -25,7 +25,7 @@ interface FinishRequest {
 
 type FinishJob = BatchJob<FinishRequest, FinishReply>
 
-/** One key that is given back, and who is told: one object, and no closures. */
+/** One key that is given back, and the receiver of the outcome: one object, and no closures. */
 class SingleFinish implements FinishRequest, Answers<FinishReply> {
   readonly held: HeldKey<unknown>
   readonly finish: Finish

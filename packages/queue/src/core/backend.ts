@@ -21,7 +21,7 @@ export interface Adds {
   forget(key: string): Awaitable<ForgetOutcome>
 }
 
-/** Is told what became of a finish. */
+/** Is called with the outcome of a finish. */
 export interface FinishReceiver {
   finished(outcome: FinishOutcome): void
   finishFailed(error: unknown): void

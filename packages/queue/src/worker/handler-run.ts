@@ -276,18 +276,28 @@ export class HandlerRun<T> implements UnacknowledgedRun, FinishReceiver {
   /** Decides how the key is given back after a run that failed. */
   #failed(error: unknown): Promise<void> | undefined {
     this.#error = error
-    const { onTerminal, onExhausted } = this.#options
-    if (isTerminal(error)) this.#end(onTerminal)
-    else if (!this.#isExhausted) this.#finish = this.#held.retryFinish(error)
-    else if (typeof onExhausted !== 'function') this.#end(onExhausted)
-    else return this.#askHowToEnd(onExhausted, error)
+    const next = this.#afterFailure(error)
+    if (typeof next === 'function') return this.#askHowToEnd(next, error)
+    if (next === 'retry') this.#finish = this.#held.retryFinish(error)
+    else this.#end(next)
     return undefined
   }
 
-  /** Whether this is the last failure allowed. Crashes, failures too, have a limit of their own. */
-  get #isExhausted(): boolean {
+  /** What the options say of a key whose run has failed. */
+  #afterFailure(error: unknown): 'retry' | OnExhausted<T> | CheckedWorkerOptions<T>['onTerminal'] {
+    const { onTerminal, onExhausted, maxFailures = Infinity } = this.#options
+    if (isTerminal(error)) return onTerminal
     const { failures, crashes } = this.#held
-    return failures - crashes + 1 >= (this.#options.maxFailures ?? Infinity)
+    // Crashes, failures too, have a limit of their own.
+    return failures - crashes + 1 >= maxFailures ? onExhausted : 'retry'
+  }
+
+  /** The same in the words of reports. */
+  #endOf(error: unknown): EndOfRun {
+    const next = this.#afterFailure(error)
+    if (typeof next === 'function') return 'decided'
+    if (next === 'retry') return 'retried'
+    return next === 'park' ? 'parked' : 'dropped'
   }
 
   #end(as: 'done' | 'forget' | 'drop' | 'park'): void {
@@ -372,15 +382,6 @@ export class HandlerRun<T> implements UnacknowledgedRun, FinishReceiver {
       if (!this.#isUnacknowledged) resolve()
       else this.#onAcknowledged = [...(this.#onAcknowledged ?? []), resolve]
     })
-  }
-
-  /** What becomes of the key after this failure. */
-  #endOf(error: unknown): EndOfRun {
-    const { onTerminal, onExhausted } = this.#options
-    if (isTerminal(error)) return onTerminal === 'park' ? 'parked' : 'dropped'
-    if (!this.#isExhausted) return 'retried'
-    if (typeof onExhausted === 'function') return 'decided'
-    return onExhausted === 'park' ? 'parked' : 'dropped'
   }
 
   #report(error: unknown, end?: EndOfRun): void {

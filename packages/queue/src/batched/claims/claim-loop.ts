@@ -67,11 +67,8 @@ export class ClaimLoop implements Claims, ClaimCaller {
     try {
       // What workers do until the next heartbeat would be missing in the history. Waiters keep the process
       // alive, this does not.
-      await untilAnswered(
-        calls,
-        () => this.#tick(true, false),
-        () => this.#core.phase !== 'open',
-      )
+      const tick = () => this.#tick(true, false)
+      await untilAnswered(this.#core, tick, () => this.#core.phase !== 'open', tick)
     } finally {
       this.#isHeartbeatInFlight = false
       // Also if it failed: a claim that found nothing meanwhile has left it to this tick to ask.
@@ -107,7 +104,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
     this.#prefetching.handOut()
     const { waiters, lifecycle, phase } = this.#core
     if (lifecycle.isDraining) lifecycle.check()
-    if (this.isStopped || phase === 'closing' || phase === 'closed') return
+    if (phase === 'closing' || phase === 'closed') return
     // The keys that were due at the shutdown are only known once its time is.
     if (phase === 'shutting-down' && !lifecycle.isInstantKnown) {
       lifecycle.learnInstant()
@@ -234,7 +231,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
     queueMicrotask(() => {
       this.#isConsideringParallel = false
       const { size } = this.inFlight
-      if (size === 0 || size >= claimsInFlightMax || this.isStopped) return
+      if (size === 0 || size >= claimsInFlightMax) return
       const { phase, waiters } = this.#core
       if (phase !== 'open' || (waiters.size === 0 && !this.#wantsPrefetch())) return
       const limit = this.#wanted()
@@ -370,7 +367,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
 
   alarmSetting(): AlarmSetting {
     const { calls, waiters, lifecycle, phase } = this.#core
-    const isEnded = this.isStopped || phase === 'closing' || phase === 'closed'
+    const isEnded = phase === 'closing' || phase === 'closed'
     const isWaitedFor = !isEnded && (waiters.size > 0 || lifecycle.isWatched)
     const isWanted =
       isWaitedFor || (!isEnded && (this.#prefetching.size > 0 || calls.quiet.mayEndWatch))
@@ -386,12 +383,6 @@ export class ClaimLoop implements Claims, ClaimCaller {
 
   giveBackExpired(): void {
     this.#prefetching.giveBackExpired()
-  }
-
-  patiently<R>(call: () => Promise<R>): Promise<R> {
-    const { calls } = this.#core
-    const isOver = (): boolean => this.isStopped || this.#core.phase === 'closed'
-    return untilAnswered(calls, call, isOver, () => calls.attempt(call, this.#isRef))
   }
 
   stop(): void {

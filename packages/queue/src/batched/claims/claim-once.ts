@@ -12,12 +12,11 @@ import { randomName } from '../../environment/environment.ts'
 import { inTime } from '../../environment/timing.ts'
 import { HeldKey, type HeldPolicy } from '../../held/held-key.ts'
 import type { NextDue } from './next-due.ts'
+import { untilAnswered } from './until-answered.ts'
 
 /** The loop that makes claims. */
 export interface ClaimCaller {
   readonly isStopped: boolean
-  /** Repeats a call while the store is in trouble. */
-  patiently<R>(call: () => Promise<R>): Promise<R>
 }
 
 /** The keys of one claim. */
@@ -68,7 +67,7 @@ export async function claimOnce(
     reply = answer
   } catch (error) {
     if (!SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME') || driver.adopt === undefined) throw error
-    const claims = await caller.patiently(() => adopt(calls, request.claimId))
+    const claims = await untilAnswered(core, () => adopt(calls, request.claimId))
     reply = { claims, leaseEnds: [] }
   }
   // The queue was closed without this answer: the keys in it are left to their leases.
