@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { checkMet, torment } from '../support/witness/torment.ts'
+import { checkMet, runWithFaults } from '../support/witness/fault-run.ts'
 
 /**
  * Processes that work while they are killed and stopped, and while their store is cut off, full, or
@@ -21,7 +21,7 @@ export async function main(args: string[]): Promise<void> {
     (store) => values.store === undefined || values.store === store,
   )
   for (const store of stores) {
-    const { met, problems } = await torment({
+    const { met, problems } = await runWithFaults({
       store,
       seed: Number(seed),
       seconds: Number(seconds),

@@ -130,7 +130,7 @@ async function graphile(server: Server): Promise<Adders> {
   }
 }
 
-/** Everybody who adds. */
+/** What is measured: a raw insert, Sluice and its rivals. */
 export const adders: readonly ((server: Server) => Promise<Adders>)[] = [
   raw,
   sluice,

@@ -188,7 +188,7 @@ async function graphile(server: Server): Promise<Ways> {
   }
 }
 
-/** Everybody who works. */
+/** What is measured: a raw claim and delete, Sluice and its rivals. */
 export const processors: readonly ((server: Server) => Promise<Ways>)[] = [
   raw,
   sluice,

@@ -3,7 +3,7 @@
  * works on them unless it only adds, and writes down what it does. Takes options as JSON.
  */
 import { openSync, writeSync } from 'node:fs'
-import type { FailoverProcessOptions } from '../../../tests/support/failovers/failover-crowd.ts'
+import type { FailoverProcessOptions } from '../../../tests/support/failovers/failover-processes.ts'
 import { clusterOf, prefix, Queue, Worker } from './bullmq-connection.ts'
 
 const options = JSON.parse(process.argv[2] ?? '{}') as FailoverProcessOptions

@@ -263,10 +263,10 @@ const plainjob: Contestant = async (task) => {
   return { add: addedAt - startedAt, rest: endedAt - addedAt }
 }
 
-/** The one that all are compared with, and all the others. */
+/** The contestant that all others are compared with. */
 export const yardstick = 'hand-written loop'
 
-/** Everybody who takes part, with the share of the keys that they can be asked to do. */
+/** What is measured, each with the share of the keys that it gets. */
 export const contestants: Readonly<
   Record<string, { readonly run: Contestant; readonly share: number }>
 > = {

@@ -49,7 +49,7 @@ export interface CommandSpec {
   /** The document that `-o json` prints, as a type. Stable within a major version. */
   readonly json?: string
   /** The command ends on its own soon after its signal is aborted, and must not be cut off. */
-  readonly windsUp?: boolean
+  readonly endsAfterAbort?: boolean
   /** Passes unknown options on instead of rejecting them. */
   readonly takesAnything?: boolean
   /** Runs the command. Reads all input before it opens a store. No exit code means success. */

@@ -54,8 +54,8 @@ export class Run implements Context {
     try {
       const work = Promise.resolve(this.#spec.run(this))
       work.catch(() => {})
-      const settled = this.#spec.windsUp === true ? work : Promise.race([work, abort.promise])
-      const code = await settled
+      const ended = this.#spec.endsAfterAbort === true ? work : Promise.race([work, abort.promise])
+      const code = await ended
       this.signal.throwIfAborted()
       return code ?? exitCodes.ok
     } catch (error) {

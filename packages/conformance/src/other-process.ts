@@ -26,35 +26,36 @@ interface CallMessage {
   readonly time: Reading | undefined
 }
 
-interface Told {
+/** An error as one process sends it to another: with its code. */
+interface SentError {
   readonly name: string
   readonly message: string
   readonly code?: SluiceError['code']
   readonly retryable?: boolean
 }
 
-/** An error inside an answer, in the form in which it keeps its code between processes. */
-interface ToldError {
-  readonly told: Told
+/** An error inside an answer. */
+interface WrappedError {
+  readonly sent: SentError
 }
 
 type Answer =
   | { readonly hello: Hello }
   | { readonly wake: string | undefined }
   | { readonly id: number; readonly ahead: number | undefined; readonly answer: unknown }
-  | { readonly id: number; readonly ahead: number | undefined; readonly error: Told }
+  | { readonly id: number; readonly ahead: number | undefined; readonly error: SentError }
 
 const groups = ['operate', 'transfer'] as const
 const notForOthers = new Set(['transact', 'direct'])
 
-function told(error: unknown): Told {
+function sentError(error: unknown): SentError {
   if (!(error instanceof Error)) return { name: 'Error', message: String(error) }
   const { name, message } = error
   if (!SluiceError.is(error)) return { name, message }
   return { name, message, code: error.code, retryable: error.retryable }
 }
 
-function fromTold({ message, code, retryable = false }: Told): Error {
+function receivedError({ message, code, retryable = false }: SentError): Error {
   if (code === undefined) return new Error(message)
   // The constructor adds the code to the message again.
   return new SluiceError(code, message.replace(` [${code}]`, ''), { retryable })
@@ -65,7 +66,7 @@ function packed(answer: unknown): unknown {
   return answer.map((each: unknown) => {
     const isFailure = typeof each === 'object' && each !== null && 'error' in each
     if (!isFailure || !(each.error instanceof Error)) return each
-    return { ...each, error: { told: told(each.error) } satisfies ToldError }
+    return { ...each, error: { sent: sentError(each.error) } satisfies WrappedError }
   })
 }
 
@@ -74,7 +75,7 @@ function unpacked(answer: unknown): unknown {
   return answer.map((each: unknown) => {
     const isFailure = typeof each === 'object' && each !== null && 'error' in each
     if (!isFailure) return each
-    return { ...each, error: fromTold((each.error as ToldError).told) }
+    return { ...each, error: receivedError((each.error as WrappedError).sent) }
   })
 }
 
@@ -127,7 +128,7 @@ export function serveDriver(driver: Driver, own: NodeJS.Process): void {
     const { id } = message
     call(message).then(
       (answer) => send({ id, ahead: driver.ahead, answer }),
-      (error: unknown) => send({ id, ahead: driver.ahead, error: told(error) }),
+      (error: unknown) => send({ id, ahead: driver.ahead, error: sentError(error) }),
     )
   })
   own.on('disconnect', () => own.exit(0))
@@ -175,7 +176,7 @@ class Line {
     this.ahead = message.ahead
     const call = this.#waiting.get(message.id)
     this.#waiting.delete(message.id)
-    if ('error' in message) call?.reject(fromTold(message.error))
+    if ('error' in message) call?.reject(receivedError(message.error))
     else call?.resolve(unpacked(message.answer))
   }
 

@@ -27,7 +27,7 @@ const knownBugs: Readonly<Record<string, readonly string[]>> = {
   'a priority is lost on requeue': ['priority.retry.kept', 'priority.release.kept'],
   'an item is blocked for ever after a crash': ['lease.end.returns', 'q-lease.crash'],
   'a change during a lost connection is never noticed': ['q-wake.lost'],
-  'who resumes a paused queue waits for the next poll': ['watch.resume', 'q-wake.resume'],
+  'a worker of a queue that is resumed waits for the next poll': ['watch.resume', 'q-wake.resume'],
   'a key that is removed while it runs breaks its end': ['remove.held'],
   'a clock that is set loses or doubles work': ['clock.back.nothing-lost', 'clock.forward'],
   'numbers do not fit into 32 bits': ['counts.cap.largest', 'delay.longest'],

@@ -25,7 +25,7 @@ const good = {
   bucket: { perSecond: 10, burst: 2 },
 }
 
-/** For each parameter: who takes it, and how. */
+/** For each parameter: a function that takes it. */
 const numbers: readonly [string, (value: unknown) => unknown][] = [
   ['baseMs', (baseMs) => loose(exponential)({ ...good.exponential, baseMs })],
   ['maxMs', (maxMs) => loose(exponential)({ ...good.exponential, maxMs })],

@@ -108,8 +108,8 @@ export class JournalKeeper {
   }
 
   /** This process has cancelled or removed keys; all of the queue if `keys` is undefined. */
-  strike(queue: string, keys: readonly string[] | undefined, { lastSeq }: Written): void {
-    this.#journals.get(queue)?.strike(keys, lastSeq)
+  discard(queue: string, keys: readonly string[] | undefined, { lastSeq }: Written): void {
+    this.#journals.get(queue)?.discard(keys, lastSeq)
   }
 
   /**

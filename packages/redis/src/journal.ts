@@ -172,7 +172,7 @@ export class Journal {
       const run = this.#runs.get(key)
       // An add that the store made after the finish, whose reply was noted first, still counts.
       if (run === undefined || run.seq > lastSeq) continue
-      this.#strikeRun(run)
+      this.#discardRun(run)
       // The key was finished after it was added. What is still pending is what the reply says.
       if (dueAt === never) continue
       const why: DueReason = dueAt <= now ? 'add' : 'backoff'
@@ -188,15 +188,15 @@ export class Journal {
   }
 
   /** These keys, or all, were cancelled or removed by this process when `lastSeq` had been drawn. */
-  strike(keys: readonly string[] | undefined, lastSeq: number): void {
+  discard(keys: readonly string[] | undefined, lastSeq: number): void {
     for (const key of keys ?? [...this.#runs.keys()]) {
       const run = this.#runs.get(key)
-      if (run !== undefined && run.seq <= lastSeq) this.#strikeRun(run)
+      if (run !== undefined && run.seq <= lastSeq) this.#discardRun(run)
     }
-    const struck = keys && new Set(keys)
+    const discarded = keys && new Set(keys)
     for (const [token, kept] of this.#finishes) {
       const { key } = kept.finish
-      if (kept.lastSeq > lastSeq || struck?.has(key) === false) continue
+      if (kept.lastSeq > lastSeq || discarded?.has(key) === false) continue
       // The claim has ended, and what was left to do was cancelled.
       const finish: Finish = { as: 'done', key, token, forget: false }
       this.#finishes.set(token, { ...kept, finish, dueAt: never })
@@ -257,7 +257,7 @@ export class Journal {
   #keepRun(run: Omit<KeptRun, keyof Entry>, { primary, at, lastSeq, by }: Acknowledged): void {
     const { key, item, dueAt, why, laterAt, laterWhy, seq, priority, askedAt, trace } = run
     const before = this.#runs.get(key)
-    if (before !== undefined) this.#strikeRun(before)
+    if (before !== undefined) this.#discardRun(before)
     const bytes = 2 * (key.length + (item?.length ?? 0))
     this.#nth += 1
     this.#runBytes += bytes
@@ -304,7 +304,7 @@ export class Journal {
     }
   }
 
-  #strikeRun({ key, bytes }: KeptRun): void {
+  #discardRun({ key, bytes }: KeptRun): void {
     this.#runs.delete(key)
     this.#runBytes -= bytes
   }
@@ -315,7 +315,7 @@ export class Journal {
   }
 
   #drop(isDone: (entry: Entry) => boolean): void {
-    for (const run of this.#runs.values()) if (isDone(run)) this.#strikeRun(run)
+    for (const run of this.#runs.values()) if (isDone(run)) this.#discardRun(run)
     for (const kept of this.#finishes.values()) if (isDone(kept)) this.#strikeFinish(kept)
   }
 }

@@ -40,7 +40,7 @@ import { Layout } from './rows/layout.ts'
 import { StoreTime } from './rows/store-time.ts'
 import { Store } from './store.ts'
 import { add } from './verbs/add.ts'
-import { cancel, forget, operate, type Strike } from './verbs/change.ts'
+import { cancel, type Discard, forget, operate } from './verbs/change.ts'
 import { adopt, claim } from './verbs/claim.ts'
 import { counts } from './verbs/counts.ts'
 import { expire } from './verbs/expire.ts'
@@ -87,8 +87,8 @@ class RedisDriver implements Driver {
   constructor(settings: Settings) {
     this.#settings = settings
     const wake = (queue: string) => this.#wake(queue)
-    this.operate = operate(() => this.#store, wake, this.#strike)
-    this.transfer = transfer(() => this.#store, wake, this.#strike)
+    this.operate = operate(() => this.#store, wake, this.#discard)
+    this.transfer = transfer(() => this.#store, wake, this.#discard)
     const isShared = settings.oneSlot || !settings.isCluster
     this.capabilities = {
       durable: true,
@@ -167,7 +167,7 @@ class RedisDriver implements Driver {
   }
 
   async cancel(queue: string, keys: readonly string[]): Promise<readonly CancelOutcome[]> {
-    return await cancel(this.#store, queue, keys, this.#strike)
+    return await cancel(this.#store, queue, keys, this.#discard)
   }
 
   async claim(queue: string, request: ClaimRequest): Promise<ClaimReply> {
@@ -260,7 +260,8 @@ class RedisDriver implements Driver {
     return await buckets(this.#store)
   }
 
-  readonly #strike: Strike = (queue, keys, when) => this.#opened?.journal.strike(queue, keys, when)
+  readonly #discard: Discard = (queue, keys, when) =>
+    this.#opened?.journal.discard(queue, keys, when)
 
   #wake(queue: string): void {
     this.#opened?.watch.wake(queue)

@@ -52,11 +52,11 @@ describe('the journal of a queue', () => {
     journal.noteAdds([ask('a'), ask('b'), ask('c')], [added, added, added], when(3))
     journal.noteFinishes([retry('d', 100)], [delayed], when(4))
     journal.noteAdds([ask('b')], [added], when(6))
-    journal.strike(['a', 'b', 'd'], 5)
+    journal.discard(['a', 'b', 'd'], 5)
     assert.deepEqual(keysOf(journal).sort(), ['b', 'c'])
     // The claim has ended all the same.
     assert.deepEqual(journal.unconfirmed('other').finishes[0]?.finish.as, 'done')
-    journal.strike(undefined, 6)
+    journal.discard(undefined, 6)
     assert.deepEqual(keysOf(journal), [])
   })
 

@@ -1,4 +1,4 @@
-import type { MemberRecord } from './failover-crowd.ts'
+import type { MemberRecord } from './failover-processes.ts'
 
 /** What the records of a run say. */
 export interface FailoverFigures {

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { driverAt } from '../stores/driver-at.ts'
 import { startFailingServers } from './failing-servers.ts'
-import { FailoverCrowd } from './failover-crowd.ts'
 import { type FailoverFigures, failoverFigures } from './failover-figures.ts'
+import { FailoverProcesses } from './failover-processes.ts'
 
 /** How a run is made. */
 export interface FailoverRunOptions {
@@ -66,29 +66,29 @@ export async function failoverRun(options: FailoverRunOptions): Promise<Failover
     key: rival?.key ?? 'sluice:{orders}:rows',
   })
   const shared = { url: servers.url, keysPerSecond, leaseMs, replicas }
-  const crowd = new FailoverCrowd(folder, shared, rival?.program)
+  const processes = new FailoverProcesses(folder, shared, rival?.program)
   try {
-    crowd.start(true)
-    crowd.start(true)
+    processes.start(true)
+    processes.start(true)
     for (let failover = 1; failover <= failovers; failover += 1) {
       // A process that only adds, which is killed together with the primary.
-      crowd.start(false)
-      await crowd.atWork(addsBetween)
+      processes.start(false)
+      await processes.atWork(addsBetween)
       const from = performance.now()
-      await servers.failOver(stoppedMs, () => crowd.killLast())
+      await servers.failOver(stoppedMs, () => processes.killLast())
       const ms = Math.round(performance.now() - from - stoppedMs)
       options.onProgress?.(`failover ${failover}: another primary after ${ms} ms`)
       await servers.repair()
     }
-    await crowd.atWork(addsBetween)
-    crowd.stopAdding()
+    await processes.atWork(addsBetween)
+    processes.stopAdding()
     await drained(() => (rival === undefined ? left(servers.url) : rival.left(servers.url)))
-    await crowd.end()
-    if (crowd.deaths.length > 0) throw new Error(crowd.deaths.join('\n'))
+    await processes.end()
+    if (processes.deaths.length > 0) throw new Error(processes.deaths.join('\n'))
     const unasked = await servers.unaskedFailovers()
-    return { ...failoverFigures(crowd.records()), unaskedFailovers: unasked }
+    return { ...failoverFigures(processes.records()), unaskedFailovers: unasked }
   } finally {
-    crowd.abandon()
+    processes.abandon()
     await servers.dispose()
     rmSync(folder, { recursive: true, force: true })
   }

@@ -3,7 +3,7 @@ import { Chance } from '@sluice/conformance'
 import { type Driver, SluiceError } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import type { Held } from 'sluice'
-import { Crew } from './crew.ts'
+import { QueueUser } from './queue-user.ts'
 import { RunBook } from './run-book.ts'
 import { noTrouble, type Trouble, troubledDriver } from './troubled-driver.ts'
 
@@ -59,12 +59,17 @@ export async function liveness(
   await inner.open({ clock })
   const book = new RunBook()
   const trouble: Trouble = { ...noTrouble }
-  const newCrew = (): Crew => {
+  const newUser = (): QueueUser => {
     const own = chance.fork()
     const saw = (sight: string): void => book.saw(sight)
-    return new Crew(troubledDriver(inner, clock, trouble, own, saw), clock, chance.fork(), book)
+    return new QueueUser(
+      troubledDriver(inner, clock, trouble, own, saw),
+      clock,
+      chance.fork(),
+      book,
+    )
   }
-  const crews = [newCrew(), newCrew(), newCrew()]
+  const users = [newUser(), newUser(), newUser()]
 
   for (let action = 0; action < actions; action += 1) {
     if (action % 10 === 0) {
@@ -73,20 +78,20 @@ export async function liveness(
       trouble.late = chance.pick([0, 0.2, 0.5])
       trouble.lateMs = chance.pick([20, 500, 6_000])
     }
-    const index = chance.below(crews.length)
-    crews[index]?.act()
+    const index = chance.below(users.length)
+    users[index]?.act()
     if (chance.happens(0.03)) {
       book.saw('a queue is closed')
-      void crews[index]?.end()
-      crews[index] = newCrew()
+      void users[index]?.end()
+      users[index] = newUser()
     }
     await clock.step(chance.pick([0, 1, 10, 100, 1_000]))
     await realTime(realMs)
   }
 
-  await giveUp(crews, trouble, clock)
+  await giveUp(users, trouble, clock)
   try {
-    await calm(inner, crews, clock, book)
+    await calm(inner, users, clock, book)
   } catch (error) {
     const { rows } = await inner.list('orders', { limit: 10 })
     const told = rows
@@ -110,7 +115,7 @@ export async function liveness(
 
 /** The last of the trouble: getters give up, and the keys that come for them cannot be put back. */
 async function giveUp(
-  crews: readonly Crew[],
+  users: readonly QueueUser[],
   trouble: Trouble,
   clock: ReturnType<typeof fakeClock>,
 ): Promise<void> {
@@ -118,12 +123,12 @@ async function giveUp(
   await clock.step(1)
   // What waits for the end of a pause is tried.
   await realTime(pauseMsMax)
-  for (const crew of crews) crew.addAll()
+  for (const user of users) user.addAll()
   await clock.step(1)
   Object.assign(trouble, { late: 1, lateMs: 200 })
-  for (const crew of crews) crew.want()
+  for (const user of users) user.want()
   await clock.step(200)
-  for (const crew of crews) crew.abortGets()
+  for (const user of users) user.abortGets()
   Object.assign(trouble, { ...noTrouble, refused: 1 })
   await clock.step(200)
   await realTime(realMs)
@@ -134,7 +139,7 @@ async function giveUp(
 
 async function calm(
   inner: Driver,
-  crews: readonly Crew[],
+  users: readonly QueueUser[],
   clock: ReturnType<typeof fakeClock>,
   book: RunBook,
 ): Promise<void> {
@@ -150,12 +155,12 @@ async function calm(
       await realTime(1)
     }
   }
-  for (const crew of crews) {
-    crew.isRough = false
-    crew.abortGets()
+  for (const user of users) {
+    user.isRough = false
+    user.abortGets()
   }
   // One healthy worker is enough, wherever it is.
-  crews[0]?.work()
+  users[0]?.work()
   await until('every key that was added has run', () => book.missing.length === 0)
   await until('no key is held or waits', async () => {
     const { processing, dirty, ready, delayed, backoff } = await inner.counts('orders', { cap: 99 })
@@ -166,11 +171,11 @@ async function calm(
   await realTime(pauseMsMax)
   await clock.step(10_000)
   await until('everything that is awaited ends', () => book.pending.length === 0)
-  await endsTogether(crews, clock, book)
+  await endsTogether(users, clock, book)
   await until('drains end', () => !book.pending.includes('drain'))
-  for (const crew of crews) void crew.end()
+  for (const user of users) void user.end()
   await until('everything that is awaited ends', () => book.pending.length === 0)
-  // A crew finishes each key that it is handed. One that the library keeps for nothing is renewed
+  // A user finishes each key that it is handed. One that the library keeps for nothing is renewed
   // until it is collected.
   const dropped = book.errors.filter((error) => SluiceError.is(error, 'ERR_HELD_DROPPED'))
   assert.deepEqual(dropped, [], 'no key is held by nothing')
@@ -178,14 +183,14 @@ async function calm(
 
 /** More getters than keys: getters without a key end at once with the shutdown. */
 async function endsTogether(
-  crews: readonly Crew[],
+  users: readonly QueueUser[],
   clock: ReturnType<typeof fakeClock>,
   book: RunBook,
 ): Promise<void> {
-  void crews[0]?.stopWorker()
+  void users[0]?.stopWorker()
   await clock.step(1)
   let told = 0
-  const waiting = crews.slice(1).flatMap((crew) => [1, 2, 3, 4].map(() => crew.queue.get()))
+  const waiting = users.slice(1).flatMap((user) => [1, 2, 3, 4].map(() => user.queue.get()))
   // A finish would make the queue look again, so that there is none before all have ended.
   const helds: Held<string>[] = []
   for (const get of waiting) {
@@ -195,7 +200,7 @@ async function endsTogether(
     })
   }
   await clock.step(1)
-  for (const { queue } of crews) {
+  for (const { queue } of users) {
     for (const key of ['last', 'but one', 'but two']) void book.watch('add', queue.add(key))
     void book.watch('drain', queue.shutDownWithDrain())
   }

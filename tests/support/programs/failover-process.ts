@@ -5,7 +5,7 @@
 import { openSync, writeSync } from 'node:fs'
 import type { Driver, FinishReply } from '@sluice/core'
 import { createQueue, createWorker } from 'sluice'
-import type { FailoverProcessOptions } from '../failovers/failover-crowd.ts'
+import type { FailoverProcessOptions } from '../failovers/failover-processes.ts'
 import { driverAt } from '../stores/driver-at.ts'
 import type { Line } from '../witness/record.ts'
 

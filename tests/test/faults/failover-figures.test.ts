@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'vitest'
-import type { MemberRecord } from '../../support/failovers/failover-crowd.ts'
 import { failoverFigures } from '../../support/failovers/failover-figures.ts'
+import type { MemberRecord } from '../../support/failovers/failover-processes.ts'
 import { failoverProblems } from '../../support/failovers/failover-run.ts'
 import type { Line } from '../../support/witness/record.ts'
 

@@ -18,7 +18,7 @@ import {
   shifted,
   steppedStore,
 } from '../../support/transfer/full-queue.ts'
-import { Strike, struckDriver } from '../../support/transfer/struck-driver.ts'
+import { PowerCut, withPowerCut } from '../../support/transfer/power-cut.ts'
 import { turnOfEventLoop } from '../../support/transfer/turn-of-event-loop.ts'
 
 const hour = 3_600_000
@@ -27,8 +27,8 @@ const redisKinds = needs('redis-server', hasRedis) ? [redisKind()] : []
 const kinds = [...storeKinds, postgresKind(), ...redisKinds]
 const pairs = kinds.flatMap((from) => kinds.map((to) => ({ from, to })))
 
-/** Those on which every step is struck: the others take the same steps. */
-const struckPairs = pairs.filter(({ from, to }) => {
+/** Those on which every step is interrupted: the others take the same steps. */
+const interruptedPairs = pairs.filter(({ from, to }) => {
   const names = [from.name, to.name]
   return names.includes('sqlite') || !(names.includes('postgres') || names.includes('redis'))
 })
@@ -223,28 +223,28 @@ describe.each(pairs)('from $from.name to $to.name', (pair) => {
   })
 })
 
-describe.each(struckPairs)('from $from.name to $to.name, where the power fails', (pair) => {
+describe.each(interruptedPairs)('from $from.name to $to.name, where the power fails', (pair) => {
   test.each([
     ['before', false],
     ['after', true],
   ])(
-    'struck %s any step and made again, it loses nothing and doubles nothing',
+    'interrupted %s any step and repeated, it loses nothing and doubles nothing',
     async (_, after) => {
       for (let step = 1; ; step += 1) {
         const { clock, from, to } = await setUp(pair, 20)
         const before = await rowsOf(from)
-        const strike = new Strike(step, after)
+        const cut = new PowerCut(step, after)
         const isStruck = await moveQueues({
-          from: struckDriver(from, strike, 'from'),
-          to: struckDriver(to, strike, 'to'),
+          from: withPowerCut(from, cut, 'from'),
+          to: withPowerCut(to, cut, 'to'),
           clock,
         }).then(
           () => false,
-          (error: unknown) => /struck/.test(String(error)),
+          (error: unknown) => /power cut/.test(String(error)),
         )
         if (!isStruck) {
-          expect(strike.steps).toContain('to.importRows')
-          expect(strike.steps).toContain('from.dropRows')
+          expect(cut.steps).toContain('to.importRows')
+          expect(cut.steps).toContain('from.dropRows')
           break
         }
         // The world goes on between the two attempts, on both sides.
@@ -253,7 +253,7 @@ describe.each(struckPairs)('from $from.name to $to.name, where the power fails',
         await from.add(queueName, [{ ...ask, key: 'added/from' }], options)
         await to.add(queueName, [{ ...ask, key: 'added/to' }], options)
         await moveQueues({ from, to, clock })
-        const where = `${after ? 'after' : 'before'} step ${step}: ${strike.steps.at(-1)}`
+        const where = `${after ? 'after' : 'before'} step ${step}: ${cut.steps.at(-1)}`
         const rows = await rowsOf(to)
         const added = rows.filter(({ key }) => key?.startsWith('added/')).map(({ key }) => key)
         expect(added, where).toEqual(['added/from', 'added/to'])

@@ -25,7 +25,7 @@ export async function allWake(
     if (missing.size === 0) end()
   })
   assert.ok(stop, 'watch answers with how to stop')
-  // Hints are for those who were told to wait.
+  // Hints are for watchers whose tick found nothing to do.
   for (const queue of queues) await watching.on(queue).tick()
   await act()
   const timer = systemClock.startTimer(watching.context.hintMs, end)

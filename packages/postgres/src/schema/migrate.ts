@@ -67,7 +67,7 @@ export async function bringUpToDate(
   state.refuseNewer()
   const mayInstall = mode === 'apply' && (!state.exists || state.mayCreate)
   if (!state.isComplete && !mayInstall) throw state.older()
-  // Programs do without the public functions: only who may install them looks for them.
+  // Programs do without the public functions: only a role that may install them looks for them.
   if (state.isComplete && !(mayInstall && (await lacksPublicFunctions(connections, schema))))
     return []
   return await connections.transaction((connection) => install(connection, schema))

@@ -7,17 +7,17 @@ type Change = 'cancel' | 'forget' | 'park' | 'unpark' | 'unpark-forget' | 'run-n
 const outcomes: readonly OperateOutcome[] = ['unchanged', 'changed', 'missing']
 
 /** Called with the keys that were cancelled or removed; with undefined if all were. */
-export type Strike = (queue: string, keys: readonly string[] | undefined, when: Written) => void
+export type Discard = (queue: string, keys: readonly string[] | undefined, when: Written) => void
 
 async function change(
   store: Store,
   verb: Change,
   queue: string,
   keys: readonly string[],
-  strike?: Strike,
+  discard?: Discard,
 ): Promise<readonly OperateOutcome[]> {
   const reply = await store.run('change', queue, [verb, String(keys.length), ...keys])
-  strike?.(queue, keys, writtenOf(reply))
+  discard?.(queue, keys, writtenOf(reply))
   return keys.map((_, index) => outcomes[number(reply[verbStart + index])] ?? 'unchanged')
 }
 
@@ -26,9 +26,9 @@ export async function cancel(
   store: Store,
   queue: string,
   keys: readonly string[],
-  strike: Strike,
+  discard: Discard,
 ): Promise<readonly CancelOutcome[]> {
-  const changed = await change(store, 'cancel', queue, keys, strike)
+  const changed = await change(store, 'cancel', queue, keys, discard)
   return changed.map((outcome) => (outcome === 'changed' ? 'cancelled' : 'unchanged'))
 }
 
@@ -46,7 +46,7 @@ export async function forget(
 export function operate(
   store: () => Store,
   wake: (queue: string) => void,
-  strike: Strike,
+  discard: Discard,
 ): Operate {
   const pause = async (queue: string, mark: '0' | '1'): Promise<OperateOutcome> => {
     const reply = await store().run('pause', queue, [mark])
@@ -69,10 +69,10 @@ export function operate(
     unpark: (queue, keys, { forget: forgets }) =>
       changeAndWake(forgets ? 'unpark-forget' : 'unpark', queue, keys),
     runNow: (queue, keys) => changeAndWake('run-now', queue, keys),
-    remove: (queue, keys) => change(store(), 'remove', queue, keys, strike),
+    remove: (queue, keys) => change(store(), 'remove', queue, keys, discard),
     async purge(queue) {
       const reply = await store().run('purge', queue, [])
-      strike(queue, undefined, writtenOf(reply))
+      discard(queue, undefined, writtenOf(reply))
       return number(reply[verbStart])
     },
   }

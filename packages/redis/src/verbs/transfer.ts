@@ -11,7 +11,7 @@ import type { Promised } from '../journal.ts'
 import { instant, number } from '../rows/columns.ts'
 import type { ScriptName } from '../scripts.ts'
 import { type Store, verbStart, type Written, writtenOf } from '../store.ts'
-import type { Strike } from './change.ts'
+import type { Discard } from './change.ts'
 
 const reasons: readonly DueReason[] = ['add', 'delay', 'backoff']
 const importOutcomes: readonly ImportOutcome[] = ['imported', 'merged', 'unchanged']
@@ -91,7 +91,7 @@ function queueOf(store: Store, { name }: BucketRow): string {
 export function transfer(
   store: () => Store,
   wake: (queue: string) => void,
-  strike: Strike,
+  discard: Discard,
 ): Transfer {
   /** The tokens of every queue; of one of them where all share them. */
   const tokens = async (floor: string): Promise<readonly number[]> => {
@@ -110,7 +110,7 @@ export function transfer(
       const dropped = await transferRows(store(), 'drop', queue, rows, dropOutcomes)
       const { outcomes, written } = dropped
       const isDropped = (_: TransferRow, index: number): boolean => outcomes[index] === 'dropped'
-      strike(
+      discard(
         queue,
         rows.filter(isDropped).map(({ key }) => key),
         written,

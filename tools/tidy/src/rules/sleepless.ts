@@ -3,7 +3,7 @@ import { isTest, type Repository } from '../repository.ts'
 // What would make a test wait for the wall clock.
 const sleeping = /\b(setTimeout|setInterval|Atomics\.wait|scheduler\.wait|node:timers)\b|pg_sleep/
 
-/** Who really needs real time says so, on the line or on the one above. */
+/** A test that needs real time says why, on the line or on the one above. */
 const excuse = /\breal time: \S+/
 
 /** Tests step a clock or await what they wait for; they do not sleep and hope. */

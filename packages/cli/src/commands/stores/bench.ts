@@ -77,7 +77,7 @@ export const bench: CommandSpec = {
   details:
     'Uses a queue of its own, which is removed afterwards. Other queues are not changed, but share the machine. Also accepts memory:.',
   group: 'Stores',
-  windsUp: true,
+  endsAfterAbort: true,
   options: [{ flags: '--keys <N>', summary: 'how many keys (default: 2000)' }],
   examples: [{ line: 'sluice bench -s sqlite:./queue.db --keys 20000', does: 'a longer run' }],
   json: '{ store, results: [{ what, keys, ms, perSecond }] }',

@@ -13,7 +13,7 @@ export const copy: CommandSpec = {
   details:
     'Nothing is paused; keys that the target has are merged: the earlier time, the higher priority and count. Workers on both stores then run the same keys; to hand a queue over, use `sluice move`. Pause the queue for a copy of one moment.',
   group: 'Stores',
-  windsUp: true,
+  endsAfterAbort: true,
   positionals: queuesOfStores,
   examples: [
     { line: 'sluice copy sqlite:./queue.db sqlite:./copy.db orders', does: 'one queue' },

@@ -11,7 +11,7 @@ export const move: CommandSpec = {
   details:
     'Each queue is paused in both stores; once no key of it is held, its keys are moved, and it is resumed in the target. In the source it stays paused and empty. The command is safe to repeat if interrupted. To keep the source, use `sluice copy`.',
   group: 'Stores',
-  windsUp: true,
+  endsAfterAbort: true,
   positionals: queuesOfStores,
   options: [{ flags: '--no-resume', summary: 'leave the queues paused in the target' }],
   examples: [

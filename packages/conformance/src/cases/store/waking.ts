@@ -17,7 +17,7 @@ async function counting(s: Scene): Promise<{ calls: number; stop(): Promise<void
   return watcher
 }
 
-/** Who is woken, by what, and for how long. */
+/** Which changes wake which watchers. */
 export const wakingCases: readonly Case[] = [
   {
     id: 'watch.delayed',

@@ -35,8 +35,8 @@ export function useView<A extends About>(_about: A): Views[A] | undefined {
   const about = subject.value
   let found = known.value.get(about)
   if (found === undefined) {
-    const place = withoutRange(about)
-    for (const [other, view] of known.value) if (withoutRange(other) === place) found = view
+    const wanted = withoutRange(about)
+    for (const [other, view] of known.value) if (withoutRange(other) === wanted) found = view
   }
   return found as Views[A] | undefined
 }

@@ -8,10 +8,10 @@ import { startPostgres } from '@sluice/test-postgres'
 import { canMount, fullDisk, lockedFile, type Trouble } from '../outage/troubles.ts'
 import { driverAt } from '../stores/driver-at.ts'
 import { checkRecords } from './check-records.ts'
-import { Crowd, canStep } from './crowd.ts'
+import { canStep, WitnessedProcesses } from './witnessed-processes.ts'
 
 /** How a run is made. */
-export interface TormentOptions {
+export interface FaultRunOptions {
   readonly store: 'sqlite' | 'postgres'
   readonly seed: number
   readonly seconds: number
@@ -20,13 +20,13 @@ export interface TormentOptions {
 }
 
 /** What a run met, and what its records prove to be wrong. */
-export interface TormentReport {
+export interface FaultRunReport {
   readonly met: Readonly<Record<string, number>>
   readonly problems: readonly string[]
 }
 
 /** One kind of fault, from its beginning to its end. */
-type Fault = (crowd: Crowd, chance: Chance) => Promise<void>
+type Fault = (processes: WitnessedProcesses, chance: Chance) => Promise<void>
 
 /** The queue's `timeoutMs` in the processes, and what it may take beyond that. */
 const pendingMsMax = 5_000 + 5_000
@@ -45,15 +45,16 @@ async function passes(ms: number): Promise<void> {
 }
 
 const toProcesses: Readonly<Record<string, Fault>> = {
-  kill: (crowd, chance) => crowd.kill(chance.below(3)),
-  pause: (crowd, chance) => crowd.pause(chance.below(3), () => passes(chance.pick([500, 3_500]))),
+  kill: (processes, chance) => processes.kill(chance.below(3)),
+  pause: (processes, chance) =>
+    processes.pause(chance.below(3), () => passes(chance.pick([500, 3_500]))),
 }
 
 function clockSteps(): Readonly<Record<string, Fault>> {
   if (!canStep) return {}
   return {
-    async 'clock step'(crowd, chance) {
-      crowd.setWallClock(chance.pick([-3_600, -1, 1, 60, 3_600]))
+    async 'clock step'(processes, chance) {
+      processes.setWallClock(chance.pick([-3_600, -1, 1, 60, 3_600]))
       await passes(3_000)
     },
   }
@@ -69,7 +70,7 @@ function lasting(trouble: Trouble): Fault {
 }
 
 /** Lets processes work on a store while faults come, and reads what they have written down. */
-export async function torment(options: TormentOptions): Promise<TormentReport> {
+export async function runWithFaults(options: FaultRunOptions): Promise<FaultRunReport> {
   const { store } = options
   if (store === 'sqlite') {
     const trouble = canMount ? fullDisk() : lockedFile()
@@ -116,20 +117,20 @@ export async function torment(options: TormentOptions): Promise<TormentReport> {
 }
 
 async function run(
-  { seed, seconds, only }: TormentOptions,
+  { seed, seconds, only }: FaultRunOptions,
   address: string,
   directly: string,
   faults: Readonly<Record<string, Fault>>,
-): Promise<TormentReport> {
+): Promise<FaultRunReport> {
   const chance = new Chance(seed)
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-torment-'))
-  const crowd = new Crowd(folder, address, 3)
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-faults-'))
+  const processes = new WitnessedProcesses(folder, address, 3)
   const met: Record<string, number> = {}
   const saw = (what: string, count = 1): void => {
     met[what] = (met[what] ?? 0) + count
   }
   try {
-    await crowd.atWork()
+    await processes.atWork()
     const names = Object.keys(faults).filter(
       (name) => only?.some((part) => name.includes(part)) ?? true,
     )
@@ -138,20 +139,20 @@ async function run(
     const order = [...names]
     while (performance.now() < until || order.length > 0) {
       const name = order.shift() ?? chance.pick(names)
-      await faults[name]?.(crowd, chance)
+      await faults[name]?.(processes, chance)
       saw(name)
       await passes(chance.pick([100, 500, 1_500]))
     }
-    crowd.stopAdding()
+    processes.stopAdding()
     const problems = await drained(directly)
-    const endMs = await crowd.end()
+    const endMs = await processes.end()
     if (endMs > 3_500) problems.push(`SIGTERM took ${Math.round(endMs)} ms`)
-    const records = crowd.records()
+    const records = processes.records()
     for (const { what } of records.flat()) saw(what)
-    problems.push(...crowd.deaths, ...checkRecords(records, { pendingMsMax, overlapMsMax }))
+    problems.push(...processes.deaths, ...checkRecords(records, { pendingMsMax, overlapMsMax }))
     return { met, problems }
   } finally {
-    crowd.abandon()
+    processes.abandon()
     rmSync(folder, { recursive: true, force: true })
   }
 }

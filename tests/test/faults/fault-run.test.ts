@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { checkMet, torment } from '../../support/witness/torment.ts'
+import { checkMet, runWithFaults } from '../../support/witness/fault-run.ts'
 
 // Longer, and with all faults: `npm run torture -- faults`.
 
@@ -9,7 +9,7 @@ describe.concurrent('processes that work while faults come lose nothing', () => 
     { store: 'sqlite', only: ['kill', 'pause', 'SQLite, disk full'] },
     { store: 'postgres', only: ['kill', 'cut connections', 'server crash'] },
   ] as const)('$store', { timeout: 120_000 }, async ({ store, only }) => {
-    const { met, problems } = await torment({ store, only, seed: 1, seconds: 6 })
+    const { met, problems } = await runWithFaults({ store, only, seed: 1, seconds: 6 })
     assert.equal(problems.length, 0, problems.join('; '))
     checkMet(met)
   })

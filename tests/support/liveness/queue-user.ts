@@ -11,7 +11,7 @@ class Failed extends Error {}
 const keyCount = 30
 
 /** What one process does: it adds keys, waits for some, and lets workers run. */
-export class Crew {
+export class QueueUser {
   readonly queue
   readonly #clock: FakeClock
   readonly #chance: Chance

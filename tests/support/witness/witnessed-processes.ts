@@ -35,7 +35,7 @@ function hasAdded(path: string): boolean {
 }
 
 /** Processes that work on one store, and what can be done to them. */
-export class Crowd {
+export class WitnessedProcesses {
   readonly #folder: string
   readonly #address: string
   readonly #members: Member[] = []

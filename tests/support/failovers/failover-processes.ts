@@ -38,7 +38,7 @@ const atWorkMsMax = 60_000
 const sluiceProgram = new URL('../programs/failover-process.ts', import.meta.url).pathname
 
 /** Processes that add keys and work on them while their servers fail. */
-export class FailoverCrowd {
+export class FailoverProcesses {
   readonly #folder: string
   readonly #shared: Omit<FailoverProcessOptions, 'path' | 'name' | 'isWorking'>
   readonly #program: string

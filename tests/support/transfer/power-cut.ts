@@ -1,7 +1,7 @@
 import type { Driver } from '@sluice/core'
 
 /** The power fails at a certain step, before or after it takes effect. */
-export class Strike {
+export class PowerCut {
   stepsLeft: number
   readonly isAfter: boolean
   /** The names of the steps that were taken. */
@@ -14,10 +14,10 @@ export class Strike {
 
   async around(step: string, take: () => unknown): Promise<unknown> {
     this.stepsLeft -= 1
-    if (this.stepsLeft === 0 && !this.isAfter) throw new Error(`struck before ${step}`)
+    if (this.stepsLeft === 0 && !this.isAfter) throw new Error(`power cut before ${step}`)
     const answer = await take()
     this.steps.push(step)
-    if (this.stepsLeft === 0) throw new Error(`struck after ${step}`)
+    if (this.stepsLeft === 0) throw new Error(`power cut after ${step}`)
     return answer
   }
 }
@@ -28,21 +28,20 @@ const ignored: ReadonlySet<PropertyKey> = new Set(['open', 'close'])
 const absent: ReadonlySet<PropertyKey> = new Set(['watch', 'direct'])
 
 /** A driver around one that is open, each of whose verbs is a step at which the power may fail. */
-export function struckDriver(driver: Driver, strike: Strike, name: string): Driver {
-  return struck(driver, strike, name) as Driver
+export function withPowerCut(driver: Driver, cut: PowerCut, name: string): Driver {
+  return withCut(driver, cut, name) as Driver
 }
 
-function struck(target: object, strike: Strike, name: string): object {
+function withCut(target: object, cut: PowerCut, name: string): object {
   return new Proxy(target, {
     get(_, property) {
       const value = Reflect.get(target, property, target) as unknown
-      if (groups.has(property)) return struck(value as object, strike, name)
+      if (groups.has(property)) return withCut(value as object, cut, name)
       if (typeof value !== 'function') return value
       if (ignored.has(property)) return () => undefined
       if (absent.has(property)) return undefined
       const verb = value.bind(target) as (...rest: unknown[]) => unknown
-      return (...rest: unknown[]) =>
-        strike.around(`${name}.${String(property)}`, () => verb(...rest))
+      return (...rest: unknown[]) => cut.around(`${name}.${String(property)}`, () => verb(...rest))
     },
   })
 }
