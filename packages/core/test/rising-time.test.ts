@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { risingTimeOf } from '../src/driver/index.ts'
 import { RisingTime } from '../src/index.ts'
 import { fakeClock } from '../src/testing/index.ts'
 
@@ -55,5 +56,11 @@ describe('RisingTime', () => {
     expect(time.now()).toBeCloseTo(clock.now() + 700, 2)
     time.atLeast(clock.now())
     expect(time.now()).toBeCloseTo(clock.now() + 700, 2)
+  })
+
+  it('is one for all that ask for that of a clock', () => {
+    const clock = fakeClock()
+    expect(risingTimeOf(clock)).toBe(risingTimeOf(clock))
+    expect(risingTimeOf(clock)).not.toBe(risingTimeOf(fakeClock()))
   })
 })

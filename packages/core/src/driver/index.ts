@@ -16,7 +16,7 @@ export { bucketsOf, type LimiterPlan, type PlanBucket, perKeyDelay } from '../li
 export { leaseEndsMax, priorityMax, priorityMin, workerMsMax } from '../limits.ts'
 export type { Clock, EpochMs } from '../time/clock.ts'
 export { nextTurn } from '../time/next-turn.ts'
-export { RisingTime } from '../time/rising-time.ts'
+export { RisingTime, risingTimeOf } from '../time/rising-time.ts'
 export { systemClock } from '../time/system-clock.ts'
 export { emptyKeyState, type KeyState, never, noToken } from '../transitions/key-state.ts'
 export type { Ask, AskOptions, AskReply, Failure } from './ask.ts'

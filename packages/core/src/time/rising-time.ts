@@ -57,3 +57,15 @@ export class RisingTime {
     this.#ahead = Math.max(this.#ahead, ahead)
   }
 }
+
+const risingTimes = new WeakMap<Clock, RisingTime>()
+
+/** The one {@link RisingTime} of a clock, so that all drivers that are given the same clock agree. */
+export function risingTimeOf(clock: Clock): RisingTime {
+  let time = risingTimes.get(clock)
+  if (time === undefined) {
+    time = new RisingTime(clock)
+    risingTimes.set(clock, time)
+  }
+  return time
+}

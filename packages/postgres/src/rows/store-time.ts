@@ -1,4 +1,4 @@
-import { type Clock, type EpochMs, RisingTime } from '@sluice/core/driver'
+import { type Clock, type EpochMs, type RisingTime, risingTimeOf } from '@sluice/core/driver'
 import type { Row } from '../connection/client-shapes.ts'
 import { number } from './columns.ts'
 
@@ -12,18 +12,6 @@ export interface Moment {
   readonly now: EpochMs | null
   /** The present is at least this by the server's clock; null if that is not known. */
   readonly least: EpochMs | null
-}
-
-/** One for each clock, so that all drivers with the same clock agree. */
-const risingTimes = new WeakMap<Clock, RisingTime>()
-
-function risingTimeOf(clock: Clock): RisingTime {
-  let time = risingTimes.get(clock)
-  if (time === undefined) {
-    time = new RisingTime(clock)
-    risingTimes.set(clock, time)
-  }
-  return time
 }
 
 /**

@@ -1,20 +1,8 @@
-import { type Clock, type EpochMs, RisingTime } from '@sluice/core/driver'
+import { type Clock, type EpochMs, type RisingTime, risingTimeOf } from '@sluice/core/driver'
 
 /** The slack for clocks that run at different speeds: a share of the time since a reply, and more. */
 const driftShare = 0.001
 const slackMs = 100
-
-/** One for each clock, so that all drivers with the same clock agree. */
-const risingTimes = new WeakMap<Clock, RisingTime>()
-
-function risingTimeOf(clock: Clock): RisingTime {
-  let time = risingTimes.get(clock)
-  if (time === undefined) {
-    time = new RisingTime(clock)
-    risingTimes.set(clock, time)
-  }
-  return time
-}
 
 /**
  * The store's time as this process knows it: by a clock that was given, or by the replies of the
