@@ -184,7 +184,7 @@ describe.each(setups)('the registration of a worker, over $way', (setup) => {
   })
 })
 
-test('the short ways of adding in memory count as well', async () => {
+test('the fast paths of adding in memory count as well', async () => {
   const scene = new Scene(setups[0]!)
   const queue = scene.queue()
   await queue.inspect.pause()
