@@ -37,7 +37,7 @@ export interface BackoffOptions {
    * up.
    */
   readonly endsAtCap?: boolean | undefined
-  /** The source of randomness: numbers from 0 to below 1. */
+  /** The source of randomness: numbers from 0 to below 1. Default: that of the runtime. */
   readonly random?: Random | undefined
 }
 

@@ -11,6 +11,7 @@ export type Condition = (signal: AbortSignal) => boolean | PromiseLike<boolean>
 export interface ExponentialBackoffWaitOptions {
   /** Ends the wait: before the next try, and in the middle of a pause. */
   readonly signal?: AbortSignal | undefined
+  /** The clock that measures the waits. Default: the system's. */
   readonly clock?: Clock | undefined
 }
 

@@ -31,12 +31,13 @@ export interface PollOptions {
   /** Gives up after this many milliseconds. By default, never. */
   readonly timeoutMs?: number | undefined
   /**
-   * Polls at once instead of after the first wait. That first poll happens even if the timeout is 0
-   * or the signal is aborted already.
+   * Whether to poll at once instead of after the first wait; false by default. That first poll
+   * happens even if the timeout is 0 or the signal is aborted already.
    */
   readonly immediate?: boolean | undefined
   /** Gives up when this signal is aborted, with its reason. */
   readonly signal?: AbortSignal | undefined
+  /** The clock that measures the waits. Default: the system's. */
   readonly clock?: Clock | undefined
 }
 

@@ -7,7 +7,7 @@ import type { Random } from './random.ts'
 
 /** Options of a loop with a fixed period. */
 export interface ForeverOptions extends LoopErrorOptions {
-  /** The clock that measures the period. */
+  /** The clock that measures the period. Default: the system's. */
   readonly clock?: Clock | undefined
 }
 
@@ -19,9 +19,9 @@ export interface UntilOptions extends ForeverOptions {
 
 /** The same, for a loop with jitter. */
 export interface JitterUntilOptions extends UntilOptions {
-  /** See {@link BackoffUntilOptions.sliding}. */
+  /** See {@link BackoffUntilOptions.sliding}; true by default. */
   readonly sliding?: boolean | undefined
-  /** The source of randomness: numbers from 0 to below 1. */
+  /** The source of randomness: numbers from 0 to below 1. Default: that of the runtime. */
   readonly random?: Random | undefined
 }
 

@@ -33,14 +33,15 @@ export interface CaseResult {
 
 /** How cases are run. */
 export interface RunOptions {
-  /** Promises that the driver breaks on purpose, by id, each with the reason. */
+  /** Promises that the driver breaks on purpose, by id, each with the reason. Default: none. */
   readonly except?: Readonly<Record<string, string>> | undefined
   /**
    * How long one case may take, in milliseconds of real time; creating its subject, and closing its
    * drivers with the removal of its stores, may each take as long again, and 15 s in any case.
+   * Default 10 s, and more for some cases.
    */
   readonly timeoutMs?: number | undefined
-  /** How long a wake from another process may take, in milliseconds of real time. */
+  /** How long a wake from another process may take, in milliseconds of real time. Default 2,000. */
   readonly hintMs?: number | undefined
   /** The seed and the number of random histories. */
   readonly chance?: ChanceOptions | undefined

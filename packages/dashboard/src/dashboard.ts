@@ -49,12 +49,12 @@ export interface DashboardOptions {
   readonly hosts?: readonly string[] | undefined
   /**
    * Returns the part of an item that may be shown; if it throws, none is. Items are sent only when a
-   * visitor asks to see one.
+   * visitor asks to see one. Default: the whole item.
    */
   readonly redact?: ((item: unknown, about: AboutKey) => unknown) | undefined
   /**
    * Returns the part of an error that may be shown; if it throws, none is. To keep secrets out of
-   * the store as well, use the `redactError` option of the queue.
+   * the store as well, use the `redactError` option of the queue. Default: the whole error.
    */
   readonly redactError?: ((error: LastError, about: AboutKey) => LastError) | undefined
   /** How often the store is read while a page is open, in milliseconds. Default 1000. */
@@ -65,7 +65,7 @@ export interface DashboardOptions {
   readonly clock?: Clock | undefined
   /** The name of the store on the page; must not contain passwords. Default: the driver's name. */
   readonly storeName?: string | undefined
-  /** Called with errors that cannot be returned to a request. */
+  /** Called with errors that cannot be returned to a request. Default: they are dropped. */
   readonly onError?: ((error: unknown) => void) | undefined
 }
 

@@ -6,7 +6,10 @@ import { tokenBucket } from './token-bucket-limiter.ts'
 
 /** Options of a {@link defaultControllerLimiter}. */
 export interface DefaultControllerLimiterOptions {
-  /** The clock when the limiter is used alone; in a queue, the queue's clock is used. */
+  /**
+   * The clock when the limiter is used alone, the system's by default; in a queue, the queue's clock is
+   * used.
+   */
   readonly clock?: Clock | undefined
 }
 

@@ -15,7 +15,10 @@ import { defaultRandom, type Random } from './random.ts'
 
 /** Options of a {@link jittered} limiter. */
 export interface JitteredOptions {
-  /** Numbers from 0 to below 1 for when the limiter is used alone; a queue draws its own. */
+  /**
+   * Numbers from 0 to below 1 for when the limiter is used alone; a queue draws its own. Default: the
+   * randomness of the runtime.
+   */
   readonly random?: Random | undefined
 }
 

@@ -24,7 +24,10 @@ export interface TokenBucketLimiterOptions {
   readonly perSecond: number
   /** The capacity; the bucket starts full. With 0, every delay is the maximum. */
   readonly burst: number
-  /** The clock when the limiter is used alone; in a queue, the queue's clock is used. */
+  /**
+   * The clock when the limiter is used alone, the system's by default; in a queue, the queue's clock is
+   * used.
+   */
   readonly clock?: Clock | undefined
 }
 

@@ -51,11 +51,11 @@ import { type OnWake, WakeSignal } from './wake-signal.ts'
 /** Options of the memory driver. */
 export interface MemoryDriverOptions {
   /**
-   * An order of your own for keys that are ready, in place of priority and arrival. An order serves
-   * one queue; give a function that makes one per queue name if the driver serves several.
+   * An order of your own for keys that are ready. Default: by priority, then by arrival. An order
+   * serves one queue; give a function that makes one per queue name if the driver serves several.
    */
   readonly order?: (ReadyOrder | ((queue: string) => ReadyOrder)) | undefined
-  /** How many keys a queue will hold at a time. Room is made at once instead of bit by bit. */
+  /** How many keys a queue will hold at a time: memory for them is allocated at once. Default 0. */
   readonly expectedKeys?: number | undefined
 }
 

@@ -47,7 +47,7 @@ export interface TracingOptions {
   readonly driver?: Driver | undefined
   /** Returns the text to show for a key; `undefined` shows nothing. Default: the key. */
   readonly showKey?: (key: string) => string | undefined
-  /** The clock of the queues, if they were given one. */
+  /** The clock of the queues, if they were given one. Default: the system's. */
   readonly clock?: Clock | undefined
   /** Called with errors of tracing. Default: errors are dropped. */
   readonly onError?: ((error: unknown) => void) | undefined

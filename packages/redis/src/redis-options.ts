@@ -33,7 +33,7 @@ export interface RedisOptions extends ConnectionOptions {
   readonly durability?: Durability | undefined
   /**
    * `'by-me'`: do not check `appendonly`, `appendfsync` and `no-appendfsync-on-rewrite` when
-   * `durability.disk` is set, because the user may not read them.
+   * `durability.disk` is set, because the user may not read them. Default: they are checked.
    */
   readonly diskChecked?: 'by-me' | undefined
   /** Called after a failover, with how many adds and finishes of this process were repeated. */

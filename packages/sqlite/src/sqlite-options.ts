@@ -16,7 +16,7 @@ export interface CommonOptions {
    * it fails with `ERR_STORE_BUSY`. Keep it below the queue's `timeoutMs`. Default: 20,000.
    */
   readonly lockWaitMs?: number | undefined
-  /** Accepts file systems whose locks are not reliable, such as network file systems. */
+  /** Whether file systems whose locks are not reliable, such as network ones, are accepted. Default false. */
   readonly unsafeFilesystem?: boolean | undefined
 }
 
@@ -29,7 +29,7 @@ export interface FileOptions extends CommonOptions {
   readonly file: string
   /** Default: better-sqlite3 if it is installed, node:sqlite if not. */
   readonly library?: LibraryName | undefined
-  /** Does not create the file, because a missing file would mean a missing mount. */
+  /** Whether a missing file is an error, because it may be a missing mount. Default: it is created. */
   readonly mustExist?: boolean | undefined
 }
 
@@ -40,7 +40,7 @@ export interface DatabaseOptions extends CommonOptions {
   /**
    * The driver uses the given connection only, which no other code may use while a verb runs. A
    * database in memory requires it. Without it the driver opens a connection of its own to the same
-   * file, and the given one is used by `within` only.
+   * file, and the given one is used by `within` only. Default false.
    */
   readonly exclusive?: boolean | undefined
 }

@@ -10,8 +10,9 @@ export interface JitteredBackoffOptions {
   readonly durationMs: number
   /** A random part of up to `jitter` times the wait is added. Zero, the default, and less: none. */
   readonly jitter?: number | undefined
+  /** The clock that measures the waits. Default: the system's. */
   readonly clock?: Clock | undefined
-  /** The source of randomness: numbers from 0 to below 1. */
+  /** The source of randomness: numbers from 0 to below 1. Default: that of the runtime. */
   readonly random?: Random | undefined
 }
 

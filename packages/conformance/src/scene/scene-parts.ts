@@ -60,23 +60,23 @@ export interface SceneOptions {
   readonly subject?: Subject | undefined
   /** Where the scene opens its drivers and leaves its store; its own by default. */
   readonly resources?: CaseResources | undefined
-  /** How long a wake from another process may take, in milliseconds of real time. */
+  /** How long a wake from another process may take, in milliseconds of real time. Default 2,000. */
   readonly hintMs?: number | undefined
   /** The seed and the number of random histories. */
   readonly chance?: ChanceOptions | undefined
-  /** The lease of cases that do not depend on its length. */
+  /** The lease of cases that do not depend on its length; 30 s by default. */
   readonly leaseMs?: number | undefined
 }
 
 /** Options of cases that draw random histories, and of repeating a failure. */
 export interface ChanceOptions {
-  /** The seed. A failure prints the seed that reproduces it. */
+  /** The seed; random by default. A failure prints the seed that reproduces it. */
   readonly seed?: number | undefined
-  /** How many histories are compared with the model. */
+  /** How many histories are compared with the model. Default 60. */
   readonly modelRuns?: number | undefined
-  /** The maximum number of steps of one history. */
+  /** The maximum number of steps of one history. Default 60; in `model.alike.large`, 20. */
   readonly modelSteps?: number | undefined
-  /** How many concurrent histories are recorded and checked. */
+  /** How many concurrent histories are recorded and checked. Default 8. */
   readonly histories?: number | undefined
   /** The path that a failed comparison with the model printed. */
   readonly path?: string | undefined

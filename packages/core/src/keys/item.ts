@@ -32,9 +32,12 @@ export interface EncodedItem {
 
 /** How items of a queue are encoded. */
 export interface EncodeOptions<T> {
-  /** Without it, the key is the item. */
+  /** Default: the key is the item, or its canonical JSON. */
   readonly keyOf?: KeyOf<T> | undefined
-  /** The longest text allowed, in bytes; a limit below {@link keyBytesMax} changes nothing. */
+  /**
+   * The longest text allowed, in bytes; a limit below {@link keyBytesMax} changes nothing. Default:
+   * {@link itemBytesDefault}.
+   */
   readonly itemBytesMax?: number | undefined
 }
 

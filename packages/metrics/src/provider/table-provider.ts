@@ -11,7 +11,7 @@ import type { SeriesFactory } from './series.ts'
 
 /** The naming options of all adapters. */
 export interface NamingOptions {
-  /** The label `controller` of queues for which it differs from the name. */
+  /** The label `controller` of queues for which it differs from the name. Default: the name. */
   readonly controllers?: Readonly<Record<string, string>> | undefined
   /** Whether controller-runtime's own metrics are exported too. Default true. */
   readonly controllerRuntime?: boolean | undefined

@@ -21,7 +21,7 @@ export interface RecorderOptions {
    * event on.
    */
   readonly queues?: readonly string[] | undefined
-  /** The clock of the queues, if they were given one. */
+  /** The clock of the queues, if they were given one. Default: the system's. */
   readonly clock?: Clock | undefined
   /**
    * Whether depth, delayed items and the oldest age are read from the store. Default true. If

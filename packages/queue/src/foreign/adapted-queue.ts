@@ -47,8 +47,11 @@ export interface AdaptOptions<T> {
    * `NewDelayingQueueWithCustomQueue`. Default: that of the queue, if it has one.
    */
   readonly name?: string | undefined
+  /** The clock of the delays. Default: the system's. */
   readonly clock?: Clock | undefined
+  /** The key of an item. Default: the item, or its canonical JSON. */
   readonly keyOf?: KeyOf<T> | undefined
+  /** Called with errors that no call can return. Default: stderr, one line a minute for each error code. */
   readonly onError?: ((error: unknown) => void) | undefined
   /** Whether a wait for a delayed key keeps the process alive. Default true. */
   readonly ref?: boolean | undefined

@@ -4,7 +4,7 @@ import type { EpochMs, FinishOutcome } from '@sluice/core'
 
 /** How to finish a run that went well. */
 export interface DoneOptions {
-  /** Also count failures from zero again. */
+  /** Whether failures are counted from zero again. Default false. */
   readonly forget?: boolean | undefined
 }
 

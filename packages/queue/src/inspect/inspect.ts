@@ -88,10 +88,11 @@ export interface FailedRunInfo extends Omit<FailedRun, 'lastError'> {
 
 /** Which keys to list. */
 export interface ListOptions {
+  /** Only keys in this state. Default: in any. */
   readonly state?: KeyStateWord | undefined
-  /** Only keys that start with this. */
+  /** Only keys that start with this. Default: all. */
   readonly prefix?: string | undefined
-  /** Where the page before ended. */
+  /** Where the page before ended. Default: the beginning. */
   readonly cursor?: string | undefined
   /** Default 100, at most 1000. */
   readonly limit?: number | undefined
@@ -173,8 +174,8 @@ export interface Explanation {
 }
 
 /**
- * Inspects and operates a queue. Acts on the store, so that its answers
- * and does holds for all processes.
+ * Inspects and operates a queue. Acts on the store, so that its answers and its changes hold for all
+ * processes.
  */
 export interface Inspect {
   /** Counts keys by state. Visits no more than about `cap` (10,000 unless given) of each. */

@@ -41,22 +41,23 @@ export interface QueueOptions<T> {
    * Default 30 s, and `Infinity` (no lease) in memory.
    */
   readonly leaseMs?: number | undefined
-  /** The key of an item, where the item is more than its key. */
+  /** The key of an item, where the item is more than its key. Default: the item, or its canonical JSON. */
   readonly keyOf?: KeyOf<T> | undefined
-  /** Checks items when they are added and when they are handed out. */
+  /** Checks items when they are added and when they are handed out. Default: any JSON value is taken. */
   readonly schema?: StandardSchema<T> | undefined
   /** The clock for the queue and its driver. Default: the store's own. */
   readonly clock?: Clock | undefined
   /**
    * Changes the error of a failed run before it is stored, for example to remove secrets. The
-   * result is cut to size and stored instead.
+   * result is cut to size and stored instead. Default: the error is stored as it is, cut to size.
    */
   readonly redactError?: ((error: LastError) => LastError) | undefined
   /**
    * Whether the stack of an error is stored, too. Stacks may contain more than a store should have.
+   * Default false.
    */
   readonly errorStacks?: boolean | undefined
-  /** Called with errors that no call can return. Must not throw. */
+  /** Called with errors that no call can return. Must not throw. Default: the `logger` is called. */
   readonly onError?: ((error: unknown) => void) | undefined
   /**
    * Where the queue and its workers write what no `onError` is called with: the console, or a logger
@@ -72,7 +73,7 @@ export interface QueueOptions<T> {
    * always count until a handler is free. In memory the default is 0.
    */
   readonly prefetch?: number | 'auto' | undefined
-  /** How many keys may be pending before adds of new ones reject with `ERR_QUEUE_FULL`. */
+  /** How many keys may be pending before adds of new ones reject with `ERR_QUEUE_FULL`. Default: no limit. */
   readonly maxPending?: number | undefined
   /** How long after its last failure the failure count of an idle key is kept. Default 24 h. */
   readonly failuresExpireMs?: number | undefined

@@ -63,7 +63,7 @@ export interface WorkerOptions<T> {
   readonly handler: Handler<T>
   /** How many handlers run at a time. Default 1. */
   readonly concurrency?: number | undefined
-  /** Aborts the signal of a handler that takes longer. Its slot and its key stay taken. */
+  /** Aborts the signal of a handler that takes longer. Its slot and its key stay taken. Default: no limit. */
   readonly timeoutMs?: number | undefined
   /**
    * How long a handler may run on after its signal was aborted, before its slot is freed and its
@@ -78,7 +78,7 @@ export interface WorkerOptions<T> {
   readonly blockedMs?: number | undefined
   /**
    * How many runs in a row may fail; the last of them ends with `onExhausted`. Crashes directly before a
-   * run are not counted. Default: no end.
+   * run are not counted. Default: no limit.
    */
   readonly maxFailures?: number | undefined
   /** How a key ends that has failed `maxFailures` times in a row. Default `park`. */

@@ -37,9 +37,9 @@ export interface ConnectionOptions {
   readonly client?: RedisClient | undefined
   /** The package to connect with. Default: `redis` if it is installed, otherwise `ioredis`. */
   readonly library?: 'redis' | 'ioredis' | undefined
-  /** Options of TLS connections, as in `tls.connect` of Node: `ca`, `cert`, `servername`, … */
+  /** Options of TLS connections, as in `tls.connect` of Node: `ca`, `cert`, … Default: those of Node. */
   readonly tls?: object | undefined
-  /** The user and password of the Sentinels, if they have any. */
+  /** The user and password of the Sentinels, if they have any. Default: none. */
   readonly sentinelUsername?: string | undefined
   readonly sentinelPassword?: string | undefined
 }
