@@ -72,7 +72,8 @@ describe('a file is refused', () => {
   test('that is a text', async () => {
     const file = scratchFile()
     writeFileSync(file, 'not a database, but long enough to be read as one '.repeat(100))
-    await refuses(file, 'ERR_STORE_DAMAGED')
+    const { message } = await refuses(file, 'ERR_STORE_DAMAGED')
+    assert.match(message, /restore a backup, or name another file/)
   })
 
   test('whose header is flipped', async () => {

@@ -47,6 +47,8 @@ export function errorKindOf(error: unknown): ErrorKind | undefined {
 /** The point at which a transaction failed; `examined`: before its commit, and the file is not damaged. */
 export type Stage = 'opening' | 'before-commit' | 'commit' | 'examined'
 
+const permissions = 'check the permissions of the file and of its folder'
+
 /**
  * The error for the caller.
  *
@@ -71,7 +73,7 @@ export function storeError(error: unknown, stage: Stage, file: string): SluiceEr
     case 'damaged':
       return new SluiceError(
         'ERR_STORE_DAMAGED',
-        `${file} is damaged, or is not a SQLite database`,
+        `${file} is damaged, or is not a SQLite database; restore a backup, or name another file`,
         { cause: error },
       )
     case 'input-output':
@@ -84,9 +86,9 @@ export function storeError(error: unknown, stage: Stage, file: string): SluiceEr
       }
       return new SluiceError('ERR_STORE', `${file} could not be read or written`, details)
     case 'cannot-open':
-      return new SluiceError('ERR_STORE', `${file} cannot be opened`, details)
+      return new SluiceError('ERR_STORE', `${file} cannot be opened; ${permissions}`, details)
     case 'read-only':
-      return new SluiceError('ERR_STORE', `${file} cannot be written to`, details)
+      return new SluiceError('ERR_STORE', `${file} cannot be written to; ${permissions}`, details)
     case 'other':
     case undefined:
       return new SluiceError('ERR_STORE', `${file}: ${describe(error)}`, { cause: error })
