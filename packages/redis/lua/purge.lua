@@ -1,11 +1,12 @@
 #!lua flags=allow-oom
--- Removes every key of a queue; held keys stay held. Reply: how many keys there were that had anything
--- to remove.
+-- Removes every key of a queue; held keys stay held. Argument: the most held keys. Reply: how many keys there
+-- were that had anything to remove, or -1 if more are held.
 -- @include begin
 -- @include rows
 -- @include writes
 -- @include pending
 if not version then return answer(0) end
+if call('ZCARD', heldKey) > numberArgument() then return answer(-1) end
 -- If this is the first script on a new primary, its range of positions begins now, and is noted as such.
 write()
 local function without(names)
@@ -25,11 +26,16 @@ for index, state in ipairs(states) do
   local hadFailures = forget(state)
   if hadPending or hadFailures or state.parked then cleared = cleared + 1 end
   state.parked = false
-  cells[index * 2 - 1] = names[index]
-  cells[index * 2] = encode(state, HELD)
-  keptNames[index * 2 - 1] = 0
-  keptNames[index * 2] = names[index]
-  if state.hasItem then itemNames[#itemNames + 1] = names[index] end
+  if state.token == 0 then
+    -- A damaged queue can list keys as held that are not.
+    removeMember(heldKey, names[index])
+  else
+    cells[#cells + 1] = names[index]
+    cells[#cells + 1] = encode(state, HELD)
+    keptNames[#keptNames + 1] = 0
+    keptNames[#keptNames + 1] = names[index]
+    if state.hasItem then itemNames[#itemNames + 1] = names[index] end
+  end
 end
 local items, errors = {}, {}
 for index, text in ipairs(readAll('HMGET', itemsKey, itemNames)) do
@@ -37,7 +43,7 @@ for index, text in ipairs(readAll('HMGET', itemsKey, itemNames)) do
   items[index * 2] = text
 end
 for index, state in ipairs(states) do
-  if state.hasError then
+  if state.hasError and state.token ~= 0 then
     errors[#errors + 1] = names[index]
     errors[#errors + 1] = call('HGET', errorsKey, names[index])
   end
@@ -47,6 +53,7 @@ local sameGeneration = generation
 createKeys()
 generation = sameGeneration
 call('HSET', metaKey, 'generation', generation, 'parked', 0, 'priorities', 0)
+writeAll('ZREM', heldKey, removed[heldKey], 1000)
 writeAll('HSET', rowsKey, cells, 2000)
 writeAll('HSET', itemsKey, items, 2000)
 writeAll('HSET', errorsKey, errors, 2000)

@@ -1596,6 +1596,7 @@ write()
 wake()
 return answer(1)`, 'end)()'].join('\n'),
   purge: ['#!lua flags=allow-oom', parts.begin, 'return (function()', parts.rows, parts.writes, parts.pending, `if not version then return answer(0) end
+if call('ZCARD', heldKey) > numberArgument() then return answer(-1) end
 write()
 local function without(names)
 local kept = {}
@@ -1614,11 +1615,15 @@ local hadPending = cancel(state)
 local hadFailures = forget(state)
 if hadPending or hadFailures or state.parked then cleared = cleared + 1 end
 state.parked = false
-cells[index * 2 - 1] = names[index]
-cells[index * 2] = encode(state, HELD)
-keptNames[index * 2 - 1] = 0
-keptNames[index * 2] = names[index]
+if state.token == 0 then
+removeMember(heldKey, names[index])
+else
+cells[#cells + 1] = names[index]
+cells[#cells + 1] = encode(state, HELD)
+keptNames[#keptNames + 1] = 0
+keptNames[#keptNames + 1] = names[index]
 if state.hasItem then itemNames[#itemNames + 1] = names[index] end
+end
 end
 local items, errors = {}, {}
 for index, text in ipairs(readAll('HMGET', itemsKey, itemNames)) do
@@ -1626,7 +1631,7 @@ items[index * 2 - 1] = itemNames[index]
 items[index * 2] = text
 end
 for index, state in ipairs(states) do
-if state.hasError then
+if state.hasError and state.token ~= 0 then
 errors[#errors + 1] = names[index]
 errors[#errors + 1] = call('HGET', errorsKey, names[index])
 end
@@ -1636,6 +1641,7 @@ local sameGeneration = generation
 createKeys()
 generation = sameGeneration
 call('HSET', metaKey, 'generation', generation, 'parked', 0, 'priorities', 0)
+writeAll('ZREM', heldKey, removed[heldKey], 1000)
 writeAll('HSET', rowsKey, cells, 2000)
 writeAll('HSET', itemsKey, items, 2000)
 writeAll('HSET', errorsKey, errors, 2000)

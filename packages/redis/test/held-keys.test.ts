@@ -73,4 +73,35 @@ describe.skipIf(!needs('redis-server', hasRedis))('held keys', () => {
     const rest = await driver.list('q', { state: 'processing', limit: 2, cursor: none.cursor })
     assert.deepEqual([rest.rows, rest.cursor], [[], undefined])
   })
+
+  test('of which there are many are purged by scripts that let others run in between', async () => {
+    const driver = redisDriver({ url: server.url, prefix: 'purge' })
+    await driver.open({})
+    onTestFinished(() => driver.close())
+    const add = async (keys: readonly string[]): Promise<void> => {
+      const asks = keys.map((key) => ({ ...ask(key), item: `of ${key}` }))
+      await driver.add('q', asks, options)
+    }
+    const named = (name: string) => Array.from({ length: 800 }, (_, nth) => `${name} ${nth}`)
+    for (const name of ['one', 'two']) {
+      await add(named(name))
+      await claim(driver, 800)
+    }
+    await add([...named('one').slice(0, 5), ...named('ready')])
+    await server.command('CONFIG', 'RESETSTAT')
+    assert.equal(await driver.operate?.purge('q'), 805)
+    const scripts = /calls=(\d+)/.exec(await server.info('cmdstat_evalsha'))
+    assert.ok(Number(scripts?.[1]) > 4, `${scripts?.[1]} scripts`)
+    const { processing, dirty, ready } = await driver.counts('q', { cap: 10_000 })
+    assert.deepEqual([processing, dirty, ready], [1_600, 0, 0])
+    const { rows } = await driver.list('q', { keys: ['one 1', 'ready 1'], limit: 2 })
+    assert.deepEqual(
+      rows.map(({ key, item }) => [key, item]),
+      [['one 1', 'of one 1']],
+    )
+    await add(['damaged'])
+    await server.command('HSET', 'purge{q}:rows', 'damaged', '?')
+    assert.equal(await driver.operate?.purge('q'), 1)
+    await claim(driver, 1)
+  })
 })

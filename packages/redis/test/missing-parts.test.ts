@@ -28,4 +28,20 @@ describe.skipIf(!needs('redis-server', hasRedis))('a queue of which a key was de
       assert.equal((await tick()).nextAt, never)
     }
   })
+
+  test('lists no key as held after a purge that is not', async () => {
+    const server = await startRedis()
+    onTestFinished(() => server.dispose())
+    const driver = redisDriver({ url: server.url })
+    await driver.open({})
+    onTestFinished(() => driver.close())
+    await driver.add('q', [ask], options)
+    // As after a start on a log of which the end was cut off: the server repeats half of a script.
+    await server.command('ZADD', 'sluice:{q}:held', 1, 'a', 1, 'b')
+    await driver.operate?.purge('q')
+    const { ready, processing } = await driver.counts('q', { cap: 10 })
+    assert.deepEqual([ready, processing], [0, 0])
+    const { leaseEnds } = await driver.tick('q', { holder: 'h', limit: 1, failuresExpireMs: never })
+    assert.deepEqual(leaseEnds, [])
+  })
 })

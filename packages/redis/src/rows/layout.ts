@@ -38,6 +38,8 @@ export interface QueueKeys {
   /** A key by which the slot of the queue is found. */
   readonly slot: string
   readonly buckets: string
+  /** The names of all keys of the queue. */
+  readonly keys: string
   /** The held keys by the ends of their leases, and the dirty ones by when they are due. */
   readonly held: string
   readonly dirty: string
@@ -98,6 +100,7 @@ export class Layout {
       recorded: [`${base}history`, `${base}failed`],
       slot: `${base}meta`,
       buckets: `${shared}buckets`,
+      keys: `${base}keys`,
       held: `${base}held`,
       dirty: `${base}dirty`,
       channel: isCluster ? `${base}wake` : `${prefix}wake`,

@@ -1,6 +1,15 @@
-import type { CancelOutcome, ForgetOutcome, Operate, OperateOutcome } from '@sluice/core/driver'
-import { number } from '../rows/columns.ts'
+import {
+  type CancelOutcome,
+  type ForgetOutcome,
+  type Operate,
+  type OperateOutcome,
+  SluiceError,
+} from '@sluice/core/driver'
+import { instant, number } from '../rows/columns.ts'
 import { type Store, verbStart, type Written, writtenOf } from '../store.ts'
+
+/** The most held keys that one script keeps while it removes all others; the server does nothing else meanwhile. */
+const purgeHeldMax = 1_000
 
 type Change = 'cancel' | 'forget' | 'park' | 'unpark' | 'unpark-forget' | 'run-now' | 'remove'
 
@@ -42,6 +51,33 @@ export async function forget(
   return changed.map((outcome) => (outcome === 'changed' ? 'forgotten' : 'unchanged'))
 }
 
+/** Removes every key of a queue; returns how many, or -1 if more keys than `heldMax` are held. */
+async function purgeAtOnce(
+  store: Store,
+  queue: string,
+  discard: Discard,
+  heldMax: number,
+): Promise<number> {
+  const reply = await store.run('purge', queue, [instant(heldMax)])
+  const cleared = number(reply[verbStart])
+  if (cleared >= 0) discard(queue, undefined, writtenOf(reply))
+  return cleared
+}
+
+/** Removes every key that a queue has, a script's worth at a time; returns how many. */
+async function removeAll(store: Store, queue: string, discard: Discard): Promise<number> {
+  const { keys } = store.layout.of(queue)
+  let cleared = 0
+  for (let cursor = ''; ; ) {
+    const next = ['ZRANGEBYLEX', keys, `(${cursor}`, '+', 'LIMIT', '0', '500']
+    const names = (await store.read(keys, next)) as readonly string[]
+    if (names.length === 0) return cleared
+    const outcomes = await change(store, 'remove', queue, names, discard)
+    cleared += outcomes.filter((outcome) => outcome === 'changed').length
+    cursor = names.at(-1)!
+  }
+}
+
 /** The verbs of an operator. */
 export function operate(
   store: () => Store,
@@ -71,9 +107,12 @@ export function operate(
     runNow: (queue, keys) => changeAndWake('run-now', queue, keys),
     remove: (queue, keys) => change(store(), 'remove', queue, keys, discard),
     async purge(queue) {
-      const reply = await store().run('purge', queue, [])
-      discard(queue, undefined, writtenOf(reply))
-      return number(reply[verbStart])
+      const cleared = await purgeAtOnce(store(), queue, discard, purgeHeldMax)
+      if (cleared >= 0) return cleared
+      return await removeAll(store(), queue, discard).catch((error: unknown) => {
+        if (!SluiceError.is(error, 'ERR_STORE_DAMAGED')) throw error
+        return purgeAtOnce(store(), queue, discard, Infinity)
+      })
     },
   }
 }
