@@ -1606,35 +1606,41 @@ end
 return kept
 end
 local names = without(call('ZRANGE', heldKey, 0, -1))
-local states = readKeys(names)
-local cleared = call('HLEN', rowsKey) - 1 - #names
-local keptNames, itemNames = {}, {}
-local cells = {}
-for index, state in ipairs(states) do
+local stored = readAll('HMGET', rowsKey, names)
+local cleared = 0
+local keptNames, itemNames, errors, cells = {}, {}, {}, {}
+for index, key in ipairs(names) do
+local row = stored[index]
+local flags = row and string.byte(row, 2)
+local hasItem = flags == IS_HELD + HAS_ITEM
+if not hasItem and flags ~= IS_HELD then
+local state = decode(key, row)
 local hadPending = cancel(state)
 local hadFailures = forget(state)
-if hadPending or hadFailures or state.parked then cleared = cleared + 1 end
+if state.token ~= 0 and (hadPending or hadFailures or state.parked) then cleared = cleared + 1 end
 state.parked = false
-if state.token == 0 then
-removeMember(heldKey, names[index])
+hasItem = state.hasItem
+row = state.token ~= 0 and encode(state, HELD)
+if row and state.hasError then
+errors[#errors + 1] = key
+errors[#errors + 1] = call('HGET', errorsKey, key)
+end
+end
+if not row then
+removeMember(heldKey, key)
 else
-cells[#cells + 1] = names[index]
-cells[#cells + 1] = encode(state, HELD)
+cells[#cells + 1] = key
+cells[#cells + 1] = row
 keptNames[#keptNames + 1] = 0
-keptNames[#keptNames + 1] = names[index]
-if state.hasItem then itemNames[#itemNames + 1] = names[index] end
+keptNames[#keptNames + 1] = key
+if hasItem then itemNames[#itemNames + 1] = key end
 end
 end
-local items, errors = {}, {}
+cleared = cleared + call('HLEN', rowsKey) - 1 - #cells / 2
+local items = {}
 for index, text in ipairs(readAll('HMGET', itemsKey, itemNames)) do
 items[index * 2 - 1] = itemNames[index]
 items[index * 2] = text
-end
-for index, state in ipairs(states) do
-if state.hasError and state.token ~= 0 then
-errors[#errors + 1] = names[index]
-errors[#errors + 1] = call('HGET', errorsKey, names[index])
-end
 end
 call('UNLINK', rowsKey, itemsKey, errorsKey, keysKey, readyKey, delayedKey, backoffKey, dirtyKey, parkedKey, idleKey)
 local sameGeneration = generation

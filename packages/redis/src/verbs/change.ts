@@ -9,7 +9,7 @@ import { instant, number } from '../rows/columns.ts'
 import { type Store, verbStart, type Written, writtenOf } from '../store.ts'
 
 /** The most held keys that one script keeps while it removes all others; the server does nothing else meanwhile. */
-const purgeHeldMax = 1_000
+const purgeHeldMax = 2_000
 
 type Change = 'cancel' | 'forget' | 'park' | 'unpark' | 'unpark-forget' | 'run-now' | 'remove'
 
