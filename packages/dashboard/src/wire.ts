@@ -92,8 +92,6 @@ export interface Chart {
 export interface QueueRow {
   readonly queue: string
   readonly counts: QueueCounts
-  /** The age of the key that has been ready longest. */
-  readonly oldestMs?: number
   /** Workers that take keys, and their total concurrency. */
   readonly workers: number
   readonly slots: number

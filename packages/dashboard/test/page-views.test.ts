@@ -97,14 +97,18 @@ describe('rows', () => {
   })
 
   it('are found by a part of the name, and put in order by a column', () => {
-    const rows = [row('Pods', 2, { oldestMs: 5 }), row('certs', 9), row('web-pods', 4)]
+    const since = (queue: string, ready: number, oldestReadyAt: number) => {
+      const { counts } = row(queue, ready)
+      return row(queue, ready, { counts: { ...counts, oldestReadyAt } })
+    }
+    const rows = [since('Pods', 2, 9), row('certs', 9), since('web-pods', 4, 7)]
     expect(filterQueues(rows, ' pOD ').map(({ queue }) => queue)).toEqual(['Pods', 'web-pods'])
     expect(filterQueues(rows, '')).toBe(rows)
     const by = (order: Parameters<typeof sortQueues>[1]) =>
       sortQueues(rows, order).map(({ queue }) => queue)
     expect(by('worst')).toEqual(['Pods', 'certs', 'web-pods'])
     expect(by('ready')).toEqual(['certs', 'web-pods', 'Pods'])
-    expect(by('oldest')[0]).toBe('Pods')
+    expect(by('oldest')).toEqual(['web-pods', 'Pods', 'certs'])
     expect(by('queue')).toEqual(['Pods', 'certs', 'web-pods'])
   })
 })

@@ -194,14 +194,14 @@ describe('a stream over a socket', () => {
     const { socket, all } = dial(port, head)
     socket.pause()
     await until(() => assembled.live.size === 1)
-    for (let at = 0; at < 100; at += 1) {
-      const other = createQueue<string>({ name: `queue ${at}`, driver, clock })
-      await other.add('a')
-      open.push(other)
-    }
+    const queues = Array.from({ length: 100 }, (_, at) =>
+      createQueue<string>({ name: `queue ${at}`, driver, clock }),
+    )
+    open.push(...queues)
     let ticks = 0
     while (assembled.live.size > 0) {
       ticks += 1
+      for (const queue of queues) await queue.add(`key ${ticks}`)
       await clock.step(1_000)
     }
     expect(ticks).toBeGreaterThan(30)

@@ -1,6 +1,7 @@
 import type { Driver } from '@sluice/core'
 import { memoryDriver } from '@sluice/memory'
-import { describe, expect, test } from 'vitest'
+import { createWorker } from 'sluice'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Overview } from '../src/wire.ts'
 import type { EventReader } from './event-reader.ts'
 import { Site } from './site.ts'
@@ -65,6 +66,37 @@ describe('a stream', () => {
       id: undefined,
       data: { at: data.at + 1_000 },
     })
+  })
+
+  test('does not send a queue again because its oldest key grows older', async () => {
+    const site = kept(new Site())
+    const queue = queueOf(site, 'orders')
+    const worker = createWorker({
+      queue,
+      handler: (_item, { signal }) =>
+        new Promise((resolve) => signal.addEventListener('abort', () => resolve())),
+    })
+    onTestFinished(() => worker.stop({ graceMs: 0 }))
+    await queue.addMany(['running', 'waiting'])
+    const events = await watch(site, 'about=overview')
+    // The worker records a step of the history every 10 s.
+    for (let second = 0; second < 125; second += 1) await site.clock.step(1_000)
+    let view = (await events.next())?.data as Overview
+    const { at: from } = view
+    const sent: number[] = []
+    let longAfterMs: number | undefined
+    while (view.at < from + 120_000) {
+      const { event, data } = (await events.next()) ?? {}
+      if (event === 'ping') continue
+      view = applied(view, data)
+      if (data.rows !== undefined) sent.push(view.at - from)
+      if (view.queues[0]?.severity === 'waiting long') longAfterMs ??= view.at - from
+    }
+    expect(longAfterMs).toBeGreaterThanOrEqual(59_000)
+    expect(longAfterMs).toBeLessThanOrEqual(61_000)
+    expect(view.queues[0]?.reason).toBe('A key has been ready for 2 min.')
+    expect(sent.length).toBeLessThan(30)
+    await events.cancel()
   })
 
   test('is never silent for more than 15 seconds, however slow the store is', async () => {

@@ -109,7 +109,12 @@ export class StoreView {
     const { wait, work } = durations
     const chart = snapshot.history === undefined ? undefined : chartOf(snapshot.history, workers)
     const known = this.store.capabilities.workers ? workers : undefined
-    const { rates, oldestMs, ...judgement } = judgeQueue({
+    // An age would change with each read; the counts carry the instant instead.
+    const {
+      rates,
+      oldestMs: _,
+      ...judgement
+    } = judgeQueue({
       now: at,
       counts,
       workers: known,
@@ -118,7 +123,6 @@ export class StoreView {
     const row: QueueRow = {
       queue,
       counts,
-      ...(oldestMs === undefined ? {} : { oldestMs: Math.round(oldestMs) }),
       ...judgement,
       flow: rates,
       depths: chart === undefined ? [] : depthsOf(chart),

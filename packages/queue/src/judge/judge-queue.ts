@@ -153,7 +153,9 @@ function troubleOf(figures: Figures): Found | undefined {
   }
   if (isBehind(counts.ready, rates)) return ['falling behind', behindReason(figures)]
   if (oldestMs >= thresholds.waitingLongMs) {
-    return ['waiting long', `A key has been ready for ${durationWords(oldestMs)}.`]
+    // In whole minutes, so that the reason does not change every second.
+    const minutes = durationWords(Math.floor(oldestMs / 60_000) * 60_000)
+    return ['waiting long', `A key has been ready for ${minutes}.`]
   }
   if (isFailing(rates)) {
     return ['failing', `${Math.round(errorRatio * 100)} % of the runs of the last minute failed.`]

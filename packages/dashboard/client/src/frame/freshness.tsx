@@ -1,8 +1,8 @@
 import type { JSX } from 'preact'
 import { heardAt, isPaused, link } from '../live/link.ts'
 import { announce } from '../live/notices.ts'
-import { storeTime } from '../live/store-time.ts'
-import { duration } from '../text/durations.ts'
+import { storeSecond } from '../live/store-time.ts'
+import { age } from '../text/durations.ts'
 import { Icon } from '../ui/icon.tsx'
 
 const words = {
@@ -19,11 +19,10 @@ export function togglePause(): void {
 
 function Since(): JSX.Element | null {
   // Read so that this renders again: the age of the last message grows.
-  void storeTime.value
+  void storeSecond.value
   if (heardAt.value === undefined) return null
-  const ms = Math.max(0, Date.now() - heardAt.value)
-  const text = ms < 60_000 ? `${(ms / 1_000).toFixed(ms < 9_950 ? 1 : 0)}\u00a0s` : duration(ms)
-  return <span class="since">updated {text} ago</span>
+  const ms = Date.now() - heardAt.value
+  return <span class="since">updated {ms < 2_000 ? 'just now' : `${age(ms)} ago`}</span>
 }
 
 /** Shows the age of the data, and pauses updates. */

@@ -1,13 +1,12 @@
 import type { JSX } from 'preact'
 import { isPaused, trouble } from '../live/link.ts'
-import { storeTime } from '../live/store-time.ts'
-import { duration } from '../text/durations.ts'
+import { storeSecond } from '../live/store-time.ts'
+import { age } from '../text/durations.ts'
 import { Icon } from '../ui/icon.tsx'
 
 function Seconds({ since }: { readonly since: number }): JSX.Element {
-  void storeTime.value
-  const ms = Math.max(0, Date.now() - since)
-  return <>{duration(Math.floor(ms / 1_000) * 1_000)}</>
+  void storeSecond.value
+  return <>{age(Date.now() - since)}</>
 }
 
 /** Says that the data is old, since when and why. Disappears when the connection is back. */

@@ -7,6 +7,7 @@ import { counted, percent, rate } from '../text/figures.ts'
 import { urgencies } from '../text/meanings.ts'
 import { Icon } from '../ui/icon.tsx'
 import { SlotBar } from '../ui/slot-bar.tsx'
+import { Age } from '../ui/times.tsx'
 import { Name, Visible } from '../ui/visible.tsx'
 import { Sparkline } from './sparkline.tsx'
 
@@ -44,6 +45,7 @@ export function QueueRowView({
   const { queue, counts, flow, severity, reason } = row
   const location = { at: 'queue', queue, keys: {}, cursors: [] } as const
   const urgency = urgencies[severity]
+  const { oldestReadyAt } = counts
   const held = counts.processing + counts.dirty
   const count = (value: number) => counted(value, counts)
   return (
@@ -74,10 +76,13 @@ export function QueueRowView({
         <SlotBar busy={held} slots={row.slots} />
       </td>
       <Figure title="Parked" text={count(counts.parked)} tone="tone-parked" />
-      <Figure
-        title="Oldest"
-        text={row.oldestMs === undefined ? '–' : duration(coarse(row.oldestMs))}
-      />
+      <td
+        role="cell"
+        class={`figure ${oldestReadyAt === undefined ? 'nothing' : ''}`}
+        data-title="Oldest"
+      >
+        {oldestReadyAt === undefined ? '–' : <Age at={oldestReadyAt} />}
+      </td>
       <Figure title="In/s" text={rate(flow.inPerSecond)} />
       <Figure title="Out/s" text={rate(flow.outPerSecond)} />
       <Figure
@@ -96,8 +101,4 @@ export function QueueRowView({
       </td>
     </tr>
   )
-}
-
-function coarse(ms: number): number {
-  return ms < 1_000 ? ms : Math.floor(ms / 1_000) * 1_000
 }

@@ -7,7 +7,7 @@ const figures: Readonly<Partial<Record<QueueOrder, (row: QueueRow) => number | u
   backoff: (row) => row.counts.backoff,
   processing: (row) => row.counts.processing + row.counts.dirty,
   parked: (row) => row.counts.parked,
-  oldest: (row) => row.oldestMs,
+  oldest: ({ counts }) => counts.oldestReadyAt && -counts.oldestReadyAt,
   in: (row) => row.flow.inPerSecond,
   out: (row) => row.flow.outPerSecond,
   failing: (row) => row.flow.errorRatio,
@@ -22,7 +22,7 @@ export function sortQueues(rows: readonly QueueRow[], order: QueueOrder): readon
     return rows.toSorted((a, b) => (a.queue < b.queue ? -1 : a.queue > b.queue ? 1 : 0))
   }
   const figure = figures[order]
-  return rows.toSorted((a, b) => (figure?.(b) ?? -1) - (figure?.(a) ?? -1))
+  return rows.toSorted((a, b) => (figure?.(b) ?? -Infinity) - (figure?.(a) ?? -Infinity))
 }
 
 /** The queues whose names contain a text; case is ignored. */

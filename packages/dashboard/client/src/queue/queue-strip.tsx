@@ -1,11 +1,10 @@
 import type { ComponentChildren, JSX } from 'preact'
 import type { KeyStateWord, QueueView } from '../../../src/wire.ts'
 import { hashOf } from '../location/location.ts'
-import { duration } from '../text/durations.ts'
 import { counted, percent, rate, signedRate } from '../text/figures.ts'
 import { SlotBar } from '../ui/slot-bar.tsx'
 import { StateWord, WhatIs } from '../ui/state-word.tsx'
-import { In } from '../ui/times.tsx'
+import { Age, In } from '../ui/times.tsx'
 import { ExactCounts } from './exact-counts.tsx'
 
 function Tile({
@@ -86,7 +85,11 @@ export function QueueStrip({ view }: { readonly view: QueueView }): JSX.Element 
     <section class="tiles" aria-label="Health">
       <TileGroup title="Will run">
         <Tile queue={queue} state="ready" count={count('ready')}>
-          {view.oldestMs !== undefined && <>oldest {duration(coarse(view.oldestMs))}</>}
+          {counts.oldestReadyAt !== undefined && (
+            <>
+              oldest <Age at={counts.oldestReadyAt} />
+            </>
+          )}
           {inPerSecond !== undefined && outPerSecond !== undefined && (
             <span>{signedRate(inPerSecond - outPerSecond)}/s</span>
           )}
@@ -126,8 +129,4 @@ export function QueueStrip({ view }: { readonly view: QueueView }): JSX.Element 
       {counts.capped && <ExactCounts key={queue} queue={queue} />}
     </section>
   )
-}
-
-function coarse(ms: number): number {
-  return ms < 1_000 ? ms : Math.floor(ms / 1_000) * 1_000
 }

@@ -20,6 +20,11 @@ export function duration(ms: number): string {
   return durationWords(ms).replaceAll(' ', gap)
 }
 
+/** An age in whole seconds: running tenths would distract, and lay out a long page with each of them. */
+export function age(ms: number): string {
+  return ms < 1_000 ? `<1${gap}s` : duration(Math.floor(ms / 1_000) * 1_000).replace('.0', '')
+}
+
 /** A countdown, which shows tenths at the end: `38 s`, `0.4 s`. */
 export function countdown(ms: number): string {
   if (ms <= 0) return 'now'

@@ -1,12 +1,12 @@
 import type { JSX } from 'preact'
-import { storeTime } from '../live/store-time.ts'
-import { clockTime, countdown, duration, isoTime } from '../text/durations.ts'
+import { storeSecond, storeTime } from '../live/store-time.ts'
+import { age, clockTime, countdown, isoTime } from '../text/durations.ts'
 
 /** The time since an instant; updates automatically. */
 export function Age({ at }: { readonly at: number }): JSX.Element {
   return (
     <time dateTime={isoTime(at)} title={clockTime(at, storeTime.peek())}>
-      {ageOf(storeTime.value - at)}
+      {age(storeSecond.value - at)}
     </time>
   )
 }
@@ -37,9 +37,4 @@ export function Clock({ at }: { readonly at: number }): JSX.Element {
       {clockTime(at, storeTime.peek())}
     </time>
   )
-}
-
-/** Ages change once a second: running tenths in every row would distract. */
-function ageOf(ms: number): string {
-  return ms < 1_000 ? '<1\u00a0s' : duration(Math.floor(ms / 1_000) * 1_000).replace('.0', '')
 }
