@@ -20,7 +20,9 @@ const screens: Readonly<Record<string, PageLocation>> = {
   'failures of a queue': { at: 'failures', queue: 'orders', code: 'ECONNREFUSED' },
   unknown: { ...queuePlace, queue: 'order' },
   key: { at: 'key', queue: 'orders', key: `failed/${'k'.repeat(200)}` },
-  'an absent key': { at: 'key', queue: 'orders', key: 'absent' },
+  'a key that failed with a long code': { at: 'key', queue: 'orders', key: 'failed too' },
+  'an absent key of a long name': { at: 'key', queue: 'q'.repeat(120), key: 'absent' },
+  'failures of a long name': { at: 'failures', queue: 'q'.repeat(120) },
 }
 
 /** What is wider than its card, or than the window, with its class. */
@@ -34,8 +36,11 @@ function overflowing(): string[] {
     )
     found.push(`the page scrolls sideways: ${wide.map(nameOf).join(', ')}`)
   }
+  for (const errors of document.querySelectorAll('.key-panels .scroll:has(.error)')) {
+    if (errors.scrollWidth > errors.clientWidth) found.push('an error has to be scrolled sideways')
+  }
   const cards =
-    '.panel, .tile, .tiles, .grid, .row, .empty, .bulk, .totals, .queue-head, .keys-head, .failure-row'
+    '.panel, .tile, .tiles, .grid, .row, .empty, .bulk, .totals, .queue-head, .keys-head, .failure-row, .crumbs li'
   for (const card of document.querySelectorAll(cards)) {
     if (getComputedStyle(card).display.startsWith('table')) continue
     const box = card.getBoundingClientRect()
@@ -158,7 +163,7 @@ describe.skipIf(!hasChromium)('the layout of the page', { timeout: 300_000 }, ()
           const what =
             place.at === 'overview'
               ? '.overview .row'
-              : '.key-screen, .key-grid, .empty, .failure-details'
+              : '.key-screen, .key-grid, .empty, .failure-details, .none.panel'
           await page.locator(what).first().waitFor()
           if (name === 'a queue that runs') await page.locator('.quantiles').first().waitFor()
           const list = await page.evaluate(overflowing)
