@@ -201,7 +201,7 @@ export interface QueueView extends QueueRow {
   readonly workerList: readonly WorkerView[]
   readonly leases: readonly LeaseView[]
   readonly failureGroups: readonly FailureGroup[]
-  /** True if there are more leases or failures than were read. */
+  /** True if there are more leases than were read. */
   readonly more: boolean
 }
 

@@ -1,6 +1,6 @@
 import { createRateLimitingQueue, createWorker, exponential, type Worker } from 'sluice'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { FailuresView, KeyLines } from '../src/wire.ts'
+import type { FailuresView, KeyLines, QueueView } from '../src/wire.ts'
 import { EventReader } from './event-reader.ts'
 import { actingSite, Site, withQuery } from './site.ts'
 
@@ -160,6 +160,29 @@ describe('the failures of a store', () => {
     await events.cancel()
     expect(groups.map(({ code }) => code)).toContain('ELATE')
   })
+})
+
+test('failures count every key whose last run failed, also while it waits for a worker or runs again', async () => {
+  const site = new Site()
+  open.push(site)
+  const { driver, clock } = site
+  const limiter = exponential({ baseMs: 1_000, maxMs: 1_000 })
+  const queue = createRateLimitingQueue<string>({ name: 'orders', driver, clock, limiter })
+  open.push(queue)
+  await queue.addMany(['runs again', 'waits', 'waits too'])
+  for (const held of await queue.getMany(3)) {
+    await held.retry(Object.assign(new Error('no'), { code: 'ENO' }))
+  }
+  await clock.step(10_000)
+  await queue.add('has not failed')
+  const again = await queue.get()
+  expect(again?.failures).toBe(1)
+  const shown = [{ code: 'ENO', keys: 3 }]
+  expect((await failuresOf(site)).groups).toMatchObject(shown)
+  const { body } = await site.ask<QueueView>('/api/queue?queue=orders')
+  expect(body.failureGroups).toMatchObject(shown)
+  expect(body.failureGroups[0]).not.toHaveProperty('isPart')
+  await again?.release()
 })
 
 test('failures without a history are those of stored keys', async () => {

@@ -109,19 +109,27 @@ export async function countMatching(
   return { count, capped: false, lookedAt, ...(cursor === undefined ? {} : { cursor }) }
 }
 
-/** The states in which failed keys wait. */
-const failingStates = ['backoff', 'parked', 'idle'] as const
+/** Every state that a failed key can be in; first those in which few keys have not failed. */
+const failingStates = [
+  'backoff',
+  'parked',
+  'idle',
+  'processing',
+  'dirty',
+  'ready',
+  'delayed',
+] as const
 
 /** The maximum number of pages of one state that are read for its first keys. */
 const pagesMax = 4
 
-/** Some keys that have failed and wait, and whether more may have. */
+/** Some keys that have failed, and whether more may have. */
 export interface FailingKeys {
   readonly keys: readonly KeyInfo[]
   readonly more: boolean
 }
 
-/** Finds keys that have failed in the states in which such keys wait, reading at most `max`. */
+/** Finds keys that have failed, reading at most `max`. */
 export async function findFailingKeys(
   inspect: Inspect,
   counts: QueueCounts,

@@ -79,9 +79,8 @@ export class QueueViewReader {
     const buckets = (await store.buckets()).filter(isBucketOf(plan, this.#queue))
     const names = store.capabilities.queues ? await store.queues() : [this.#queue]
     const exists = names.includes(this.#queue)
-    const { runs, more } = search
-    const keys = [...held.keys, ...search.failing]
-    const failures = { queue: this.#queue, history, runs, keys, more: more || held.more }
+    const { runs, failing: keys, more } = search
+    const failures = { queue: this.#queue, history, runs, keys, more }
     return {
       ...row,
       at,
@@ -101,7 +100,7 @@ export class QueueViewReader {
         .map((worker) => workerView(worker, held.keys, at)),
       leases: held.keys.map(leaseView),
       failureGroups: failureGroups(failures, this.#display, runsMax),
-      more: failures.more,
+      more: held.more,
     }
   }
 

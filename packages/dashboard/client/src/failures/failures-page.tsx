@@ -66,8 +66,8 @@ export function FailuresPage({ location }: { readonly location: FailuresLocation
       </section>
       {groups.length === 0 ? (
         <p class="none panel">
-          No failed run was recorded in the last {rangeWords[view.range]}, and no stored key has
-          failed.
+          No failed run was recorded in the last {rangeWords[view.range]}, and no failing key was
+          found.
         </p>
       ) : (
         <ol class="failure-rows" aria-label="Failures by code" {...hold.on}>

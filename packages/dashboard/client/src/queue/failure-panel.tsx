@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import type { FailureGroup, HistoryRange, QueueView } from '../../../src/wire.ts'
 import { FailureBars } from '../failures/failure-bars.tsx'
+import { keysFailing } from '../failures/failure-row.tsx'
 import { hashOf } from '../location/location.ts'
 import { many } from '../text/figures.ts'
 import { Panel } from '../ui/panel.tsx'
@@ -19,6 +20,7 @@ function FailureItem({
   readonly range: HistoryRange
 }): JSX.Element {
   const { code, failed, perStep, keys, runs, isRedacted } = group
+  const failing = `${keysFailing(group)} ${keys === 1 ? 'key' : 'keys'} failing now`
   const [newest] = runs
   return (
     <li class="failure">
@@ -33,10 +35,10 @@ function FailureItem({
               href={hashOf({ at: 'queue', queue, keys: { errorCode: code }, cursors: [] })}
               title="Show these keys, to run, park or remove all of them"
             >
-              {many(keys, 'key')} failing now
+              {failing}
             </a>
           ) : (
-            `${many(keys, 'key')} failing now`
+            failing
           )}
         </span>
       </div>
@@ -76,7 +78,7 @@ export function FailurePanel({ view }: { readonly view: QueueView }): JSX.Elemen
           </a>
         )
       }
-      none={groups.length === 0 && 'No failed run was recorded, and no stored key has failed.'}
+      none={groups.length === 0 && 'No failed run was recorded, and no failing key was found.'}
     >
       <Scroll name="Failures by code">
         <ul class="failures">
