@@ -54,6 +54,14 @@ describe('the screen of top', () => {
     if (width > 40) expect(lines.findLast((line) => line.startsWith('注'))).toMatch(/…\S*ー /)
   })
 
+  test('says that a quantile is longer than the durations that are told apart', () => {
+    const slow = rowOf('slow', 1, {
+      rates: { runsPerSecond: 1, waitP95Ms: 1_050_000, workP95Ms: 90, busy: 3, slots: 8 },
+    })
+    const lines = new TopScreen().lines([slow], 'title', { width: 160, height: 24 }, plain)
+    expect(lines.join()).toContain(' >17m ')
+  })
+
   test('has all of a warning that is longer than a line', () => {
     const warning = 'Postgres failed: connect ECONNREFUSED 127.0.0.1:5432; trying again every 2.0s'
     const size = { width: 40, height: 8 }

@@ -1,6 +1,14 @@
+import { durationBoundsMs } from '@sluice/core'
+import { quantile } from '@sluice/core/words'
 import { describe, expect, it } from 'vitest'
 import { areaPath, linePath } from '../client/src/overview/line-path.ts'
-import { clockTime, countdown, duration, isoTime } from '../client/src/text/durations.ts'
+import {
+  clockTime,
+  countdown,
+  duration,
+  isoTime,
+  quantileWords,
+} from '../client/src/text/durations.ts'
 import { counted, grouped, many, percent, rate, signedRate } from '../client/src/text/figures.ts'
 
 /** Figures are compared with plain spaces. */
@@ -100,6 +108,15 @@ describe('durations', () => {
     for (let ms = 0; ms < 8_000_000; ms += 499) {
       expect(`${duration(ms)} ${countdown(ms)}`).not.toMatch(/\b60\b/)
     }
+  })
+})
+
+describe('a quantile', () => {
+  it('of durations beyond those that are told apart is shown as longer than them', () => {
+    const half = (counts: readonly number[]) => quantile(durationBoundsMs, counts, 0.5) ?? 0
+    const beyond = [...durationBoundsMs.map(() => 0), 5]
+    expect(plain(quantileWords(half(beyond)))).toBe('>17 min 29 s')
+    expect(plain(quantileWords(half(beyond.toReversed())))).toBe('<1 ms')
   })
 })
 

@@ -1,3 +1,4 @@
+import { durationBoundsMs } from '@sluice/core'
 import { manyWords } from '@sluice/core/words'
 import { formatAge, formatSpan } from '../duration.ts'
 import { shown } from '../output/escape.ts'
@@ -23,8 +24,10 @@ function rate(perSecond: number): string {
   return perSecond >= 100 ? String(Math.round(perSecond)) : perSecond.toFixed(1)
 }
 
+/** A quantile; durations beyond the last bound are only known to be longer. */
 function span(ms: number | undefined): string {
-  return ms === undefined ? '' : formatSpan(ms)
+  if (ms === undefined) return ''
+  return `${ms > (durationBoundsMs.at(-1) ?? 0) ? '>' : ''}${formatSpan(ms)}`
 }
 
 function count(title: string, rank: number, of: (counts: TopRow['counts']) => number): TopColumn {

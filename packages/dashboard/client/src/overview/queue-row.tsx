@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import type { HistoryRange, QueueRow } from '../../../src/wire.ts'
 import { openRow } from '../location/current-location.ts'
 import { hashOf } from '../location/location.ts'
-import { duration, rangeWords } from '../text/durations.ts'
+import { quantileWords, rangeWords } from '../text/durations.ts'
 import { counted, percent, rate } from '../text/figures.ts'
 import { urgencies } from '../text/meanings.ts'
 import { Icon } from '../ui/icon.tsx'
@@ -92,10 +92,10 @@ export function QueueRowView({
       />
       <Figure
         title="Wait p95"
-        text={row.wait === undefined ? '–' : duration(row.wait.p95)}
+        text={row.wait === undefined ? '–' : quantileWords(row.wait.p95)}
         cell="wait-cell"
       />
-      <Figure title="Work p95" text={row.work === undefined ? '–' : duration(row.work.p95)} />
+      <Figure title="Work p95" text={row.work === undefined ? '–' : quantileWords(row.work.p95)} />
       <td role="cell" class="spark-cell" data-title={`Ready, ${rangeWords[range]}`}>
         <Sparkline depths={row.depths} range={range} />
       </td>

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import type { Histogram, Quantiles } from '../../../src/wire.ts'
 import { StepPicture } from '../chart/step-picture.tsx'
-import { duration } from '../text/durations.ts'
+import { duration, quantileWords } from '../text/durations.ts'
 import { many } from '../text/figures.ts'
 
 /** The bins that are not empty, and the width of the picture in bins. */
@@ -62,7 +62,7 @@ export function HistogramStrip({
             {quantileNames.map((name) => (
               <div key={name} class={name}>
                 <dt>{name}</dt>
-                <dd>{duration(quantiles[name])}</dd>
+                <dd>{quantileWords(quantiles[name])}</dd>
               </div>
             ))}
           </dl>
@@ -100,7 +100,7 @@ function Bars({
       return `${bound}: ${many(bin.count, 'run')}`
     }
     if (quantiles === undefined) return many(total, 'run')
-    return quantileNames.map((name) => `${name}: ${duration(quantiles[name])}`).join(', ')
+    return quantileNames.map((name) => `${name}: ${quantileWords(quantiles[name])}`).join(', ')
   }
   const ends = [bins[0]?.until, bins[Math.floor(bins.length / 2)]?.until, bins.at(-1)?.until]
   return (

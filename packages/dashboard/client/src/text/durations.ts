@@ -1,3 +1,4 @@
+import { durationBoundsMs } from '@sluice/core'
 import { durationWords } from '@sluice/core/words'
 
 /** How a range is called in a heading. */
@@ -18,6 +19,12 @@ const two = (value: number): string => String(Math.floor(value)).padStart(2, '0'
 /** A duration that does not break: `3 ms`, `4.1 s`, `1 min 12 s`, `2 d 4 h`. */
 export function duration(ms: number): string {
   return durationWords(ms).replaceAll(' ', gap)
+}
+
+/** A quantile of durations; those beyond the last bound are only known to be longer. */
+export function quantileWords(ms: number): string {
+  const longest = durationBoundsMs.at(-1) ?? 0
+  return ms > longest ? `>${duration(longest)}` : duration(ms)
 }
 
 /** An age in whole seconds: running tenths would distract, and lay out a long page with each of them. */
