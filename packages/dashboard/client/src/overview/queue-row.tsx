@@ -1,4 +1,5 @@
 import type { JSX } from 'preact'
+import { useMemo } from 'preact/hooks'
 import type { HistoryRange, QueueRow } from '../../../src/wire.ts'
 import { openRow } from '../location/current-location.ts'
 import { hashOf } from '../location/location.ts'
@@ -31,8 +32,7 @@ function Figure({
   )
 }
 
-/** One queue of the overview. */
-export function QueueRowView({
+function QueueCells({
   row,
   isGone,
   range,
@@ -101,4 +101,13 @@ export function QueueRowView({
       </td>
     </tr>
   )
+}
+
+/** One queue of the overview. A row of an update is the same object if it did not change. */
+export function QueueRowView({
+  row,
+  isGone,
+  range,
+}: Parameters<typeof QueueCells>[0]): JSX.Element {
+  return useMemo(() => <QueueCells row={row} isGone={isGone} range={range} />, [row, isGone, range])
 }
