@@ -15,11 +15,12 @@ export function deliverTo(address: string, shop: Shop): Handler<string> {
       signal,
     })
     if (answer.ok) return
-    if (answer.status === 429) {
-      const seconds = Number(answer.headers.get('retry-after') ?? 1)
-      return { requeueAfterMs: seconds * 1_000 }
+    if (answer.status === 429 || answer.status >= 500) {
+      const error = new Error(`the partner answered ${answer.status}`)
+      const retryAfterMs = Number(answer.headers.get('retry-after') ?? 0) * 1_000
+      // Of 0, and of a date, which is not a number, nothing is kept: the limiter decides.
+      throw Object.assign(error, { retryAfterMs })
     }
-    if (answer.status >= 500) throw new Error(`the partner answered ${answer.status}`)
     // It will say the same tomorrow.
     throw new TerminalError(`the partner does not want it: ${answer.status}`)
   }

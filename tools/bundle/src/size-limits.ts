@@ -34,8 +34,8 @@ export const sizeLimits: Readonly<Record<string, number>> = {
 
 /** The same for `createQueue` with the memory driver in a browser, where less is fetched at first. */
 export const browserLimits = {
-  atFirst: 29,
-  atFirstWithWorker: 35,
+  atFirst: 29.1,
+  atFirstWithWorker: 35.1,
   inOneFile: 57,
   /** What is not fetched at first. */
   later: [

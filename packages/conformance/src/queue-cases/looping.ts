@@ -212,6 +212,32 @@ export const loopingCases: readonly QueueCase[] = [
     },
   },
   {
+    id: 'q-worker.retry-after',
+    title: 'an error with retryAfterMs counts as a failure, and its key is retried at that time',
+    async run(s) {
+      const queue = s.limited()
+      await queue.add('a')
+      let runs = 0
+      const worker = s.factories.createWorker<string>({
+        queue,
+        maxFailures: 2,
+        onError() {},
+        handler: () => {
+          runs += 1
+          throw Object.assign(new Error('busy'), { retryAfterMs: 30_000 })
+        },
+      })
+      await s.step(29_999)
+      assert.equal(runs, 1)
+      const row = await s.row('a')
+      assert.deepEqual([row?.state, row?.failures], ['backoff', 1])
+      await s.step(1)
+      assert.equal(runs, 2)
+      assert.equal(await s.state('a'), 'parked')
+      await s.soon(worker.stop())
+    },
+  },
+  {
     id: 'q-worker.stops',
     title: 'a worker that is stopped waits for its handlers, and claims no more items',
     async run(s) {

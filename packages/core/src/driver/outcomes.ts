@@ -55,7 +55,7 @@ export type DropOutcome = 'dropped' | 'changed' | 'missing'
  *
  * - `ready`: its pending run can be claimed now.
  * - `delayed`: its pending run is due later, at a time that the caller chose.
- * - `backoff`: its pending run is due later, at a time that a limiter chose.
+ * - `backoff`: its pending run is due later, at a time that a limiter, or the error of its run, chose.
  * - `processing`: held by a worker.
  * - `dirty`: held by a worker, with another run pending.
  * - `parked`: not claimed until it is unparked; its runs stay pending.

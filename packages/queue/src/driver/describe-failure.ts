@@ -2,6 +2,7 @@
 /// <reference lib="es2024.string" />
 import { errorBytesMax } from '@sluice/core'
 import { textOf, unreadable } from '../environment/environment.ts'
+import { retryAfter } from '../held/retry-after.ts'
 import type { LastError } from '../inspect/inspect.ts'
 import type { CheckedOptions } from '../queue/options.ts'
 
@@ -113,9 +114,9 @@ export function describeFailure(
 ): Described | undefined {
   if (error === undefined) return undefined
   const kept = read(error, errorStacks)
-  if (redactError === undefined) return written(kept)
+  const own = { retryAfterMs: retryAfter(error)?.delayMs }
   try {
-    return written(bounded(redactError(kept)))
+    return written({ ...(redactError === undefined ? kept : bounded(redactError(kept))), ...own })
   } catch (failure) {
     // An error that could not be redacted must not be stored.
     report(failure)

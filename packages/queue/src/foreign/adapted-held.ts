@@ -3,8 +3,8 @@ import type { DoneOptions, Held } from '../held/held.ts'
 
 /** The limiter around the queue of a Held. */
 export interface HeldLimits<T> {
-  /** Adds the item after the limiter's delay; false if the queue takes no more adds. */
-  askAgain(item: T): Promise<boolean>
+  /** Adds the item after the limiter's delay, or the error's; false if the queue takes no more adds. */
+  askAgain(item: T, error: unknown): Promise<boolean>
   /** How many failures of the item the limiter has counted. */
   failures(item: T): number
   /** The failures of the item are forgotten. */
@@ -70,11 +70,11 @@ export class AdaptedHeld<T> implements Held<T> {
     })
   }
 
-  retry(): Promise<FinishOutcome> {
+  retry(error?: unknown): Promise<FinishOutcome> {
     return this.#finish(async () => {
       // Added before it is given back, or it could be lost in between. A queue that was shut down
       // takes no more adds, as in the original, and the key is given back all the same.
-      const isAgain = await this.#limits.askAgain(this.#inner.item)
+      const isAgain = await this.#limits.askAgain(this.#inner.item, error)
       const outcome = await this.#inner.done()
       // The queue does not know of the add that waits in this process.
       return isAgain && outcome === 'idle' ? 'delayed' : outcome

@@ -21,6 +21,7 @@ import { ErrorReports } from '../driver/error-reports.ts'
 import { OncePerMinute } from '../driver/once-per-minute.ts'
 import { notice } from '../driver/traced.ts'
 import type { DoneOptions, Held } from '../held/held.ts'
+import { retryAfter } from '../held/retry-after.ts'
 import type { Inspect } from '../inspect/inspect.ts'
 import { checkAddAfter, checkAddOptions } from '../queue/check-add.ts'
 import { LimiterInQueue } from '../queue/limiter-in-queue.ts'
@@ -249,7 +250,7 @@ export class AdaptedRateLimitingQueue<T>
   readonly #limiter: LimiterInQueue<T>
   readonly #addAfter: DelayingQueue<T>['addAfter'] | undefined
   readonly #limits: HeldLimits<T> = {
-    askAgain: (item) => this.#askAgain(item),
+    askAgain: (item, error) => this.#askAgain(item, error),
     failures: (item) => this.#failures(item),
     forget: (item) => this.#limiter.forget(item),
   }
@@ -318,9 +319,15 @@ export class AdaptedRateLimitingQueue<T>
     return new AdaptedHeld(held, this.#limits)
   }
 
-  async #askAgain(item: T): Promise<boolean> {
+  async #askAgain(item: T, failure: unknown): Promise<boolean> {
+    const after = retryAfter(failure)
     try {
-      await this.addRateLimited(item)
+      if (after === undefined) await this.addRateLimited(item)
+      else {
+        await this.addAfter(item, after.delayMs)
+        // Counts the failure.
+        this.#limiter.delayOf(item)
+      }
       return true
     } catch (error) {
       const isOver = SluiceError.is(error, 'ERR_SHUT_DOWN') || SluiceError.is(error, 'ERR_CLOSED')

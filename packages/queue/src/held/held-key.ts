@@ -15,6 +15,7 @@ import { resolvedFinish } from '../core/resolved.ts'
 import type { RetryPlans } from '../core/retry-plans.ts'
 import type { DriverCalls } from '../driver/driver-calls.ts'
 import type { DoneOptions, Held } from './held.ts'
+import { retryAfter } from './retry-after.ts'
 
 /** The decisions of a layer about the keys that were taken through it. */
 export interface HeldPolicy {
@@ -159,10 +160,7 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
 
   /** The finish of a run that went well; with `again`, the key is added again. */
   doneFinish(forgets: boolean, again: Again | undefined): Finish {
-    const { key, token } = this
-    return again === undefined
-      ? { as: 'done', key, token, forget: forgets }
-      : { as: 'done', key, token, forget: forgets, again }
+    return { as: 'done', key: this.key, token: this.token, forget: forgets, again }
   }
 
   /** {@link done} through the direct queue, synchronously. */
@@ -187,13 +185,13 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
 
   /** The finish of a run that failed. A limiter of the user's counts the failure here. */
   retryFinish(error: unknown, priority: number | undefined = undefined): Finish {
-    const { key, token } = this
     return {
       as: 'retry',
-      key,
-      token,
+      key: this.key,
+      token: this.token,
       ...this.policy.retryAs(this as HeldKey<unknown>),
-      ...(priority === undefined ? {} : { priority }),
+      ...retryAfter(error),
+      priority,
       error: this.owner.calls.describe(error),
     }
   }

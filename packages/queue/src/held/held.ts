@@ -43,7 +43,8 @@ export interface Held<T> extends AsyncDisposable {
   /** Ends the run. If the key was added again meanwhile, it runs again. */
   done(options?: DoneOptions): Promise<FinishOutcome>
   /**
-   * Ends the run as failed: counts the failure, and the key comes back after the limiter's delay.
+   * Ends the run as failed: counts the failure, and the key comes back after the limiter's delay. A number
+   * above zero in a property `retryAfterMs` of the error replaces that delay.
    */
   retry(error?: unknown): Promise<FinishOutcome>
   /** Puts the key back at its old position, as if it had not been taken. */

@@ -19,6 +19,8 @@ export interface LastError {
   readonly code?: string | undefined
   /** Only with `errorStacks`. */
   readonly stack?: string | undefined
+  /** The delay that the error asked for, which replaced that of the limiter: see `Held.retry`. */
+  readonly retryAfterMs?: number | undefined
 }
 
 /** The holder of a key. */
@@ -137,7 +139,10 @@ export interface Condition {
 export interface RetryArithmetic {
   /** How many runs have failed. */
   readonly failures: number
-  /** How long the failures of the key alone have it wait; absent if its limiter is not known. */
+  /**
+   * How long the failures of the key alone have it wait; absent if its limiter is not known, or if the
+   * error of the run decided.
+   */
   readonly perKeyMs?: number
   /** How long a bucket has it wait, if that is longer. */
   readonly bucketMs?: number

@@ -58,10 +58,16 @@ function bucketWords(plan: LimiterPlan, ms: number): string {
 
 /** The arithmetic of a back-off that a key is in. */
 function ofBackoff(info: KeyInfo, plan: LimiterPlan | undefined): RetryArithmetic | undefined {
-  const { failures, dueAt, failedAt, crashes } = info
+  const { failures, dueAt, failedAt, crashes, lastError } = info
   if (dueAt === undefined || failedAt === undefined || failures === 0) return undefined
   // Since it failed; a vanished holder is noticed a while after its lease.
   const waitsMs = Math.max(0, dueAt - failedAt)
+  if (Math.abs(waitsMs - (lastError?.retryAfterMs ?? Infinity)) <= slackMs) {
+    return {
+      failures,
+      words: `${inWords(waitsMs)}, which the error of the run asked for by retryAfterMs`,
+    }
+  }
   if (plan === undefined) {
     return { failures, words: `${inWords(waitsMs)}, by a limiter that is not known here` }
   }

@@ -62,19 +62,13 @@ export class QueueTransaction<T> {
 
   done(held: Held<T>, options?: DoneOptions): Awaitable<FinishOutcome> {
     return this.#verb(() => {
-      const forget = checkDoneOptions(options)
-      const { key, token } = this.#held(held)
-      return this.#finish(held, { as: 'done', key, token, forget })
+      const forgets = checkDoneOptions(options)
+      return this.#finish(held, this.#held(held).doneFinish(forgets, undefined))
     })
   }
 
   retry(held: Held<T>, error?: unknown): Awaitable<FinishOutcome> {
-    return this.#verb(() => {
-      const { key, token, policy } = this.#held(held)
-      const when = policy.retryAs(held as HeldKey<unknown>)
-      const text = this.#core.calls.describe(error)
-      return this.#finish(held, { as: 'retry', key, token, ...when, error: text })
-    })
+    return this.#verb(() => this.#finish(held, this.#held(held).retryFinish(error)))
   }
 
   /** Runs a verb now, up to its first wait; an error is a rejection where verbs are awaited. */

@@ -46,15 +46,11 @@ export class UnsentWork {
 
   failed(attempt: FailedAttempt): void {
     const { code } = attempt
-    const count = this.#codes.get(code)
-    if (count === undefined && this.#codes.size === codesMax) return
-    this.#codes.set(code, (count ?? 0) + 1)
-    const runs = this.#runs.get(code)
-    if (runs === undefined) this.#runs.set(code, [attempt])
-    else {
-      runs.push(attempt)
-      if (runs.length > runsMax.ofCode) runs.shift()
-    }
+    const count = this.#codes.get(code) ?? 0
+    if (count === 0 && this.#codes.size === codesMax) return
+    this.#codes.set(code, count + 1)
+    const runs = [...(this.#runs.get(code) ?? []), attempt]
+    this.#runs.set(code, runs.slice(-runsMax.ofCode))
   }
 
   /** The record of everything up to these totals; what follows belongs to the next one. */

@@ -30,6 +30,8 @@ export const lowPriority = -100
  * As in controller-runtime, `requeueAfterMs` wins over `requeue`, and one of zero or less is as if
  * it were absent: `{ requeueAfterMs: 0 }` alone means that the key is done, and so does
  * `{ requeue: false }`.
+ *
+ * To come back after a certain time and count a failure, throw an error with `retryAfterMs`.
  */
 export type HandlerResult =
   | undefined
@@ -42,7 +44,10 @@ export type HandlerResult =
     }
   | { readonly requeue: boolean; readonly priority?: number | undefined }
 
-/** Does the work for one item. Throwing means that the run has failed. */
+/**
+ * Does the work for one item. Throwing means that the run has failed: its key comes back after the limiter's
+ * delay, or after the `retryAfterMs` of the error, if it has that property; see `Held.retry`.
+ */
 export type Handler<T> = (
   item: T,
   context: HandlerContext,

@@ -91,6 +91,19 @@ describe('a limiter around a queue that is not ours', () => {
     expect(await queue.numRequeues('a')).toBe(0)
   })
 
+  test('Held: retry with an error asks again after the delay that the error carries', async () => {
+    const scene = new Scene(direct)
+    const queue = adaptedLimited(scene)
+    await queue.add('a')
+    const busy = Object.assign(new Error('busy'), { retryAfterMs: 30_000 })
+    expect(await (await take(queue)).retry(busy)).toBe('delayed')
+    expect(await queue.numRequeues('a')).toBe(1)
+    await scene.clock.step(29_999)
+    expect(await queue.len()).toBe(0)
+    await scene.clock.step(1)
+    expect(await drainKeys(queue)).toEqual(['a'])
+  })
+
   test('Held: disposal is a retry, in loops and batches too', async () => {
     const scene = new Scene(direct)
     const queue = adaptedLimited(scene)

@@ -130,6 +130,30 @@ describe.each(setups)('whose limiter a delay is explained by, over $way', (setup
     expect((await plain.inspect.explain('k')).retry?.words).toBe('7 s x 2^0 = 7 s')
   })
 
+  test('none, where the error of the run asked for it', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.limited<string>({
+      limiter: both,
+      redactError: ({ name }) => ({ name, message: '' }),
+    })
+    await queue.add('k')
+    const busy = Object.assign(new Error('busy'), { retryAfterMs: 30_000 })
+    await (await take(queue)).retry(busy)
+    const { retry, blockedBy } = await queue.inspect.explain('k')
+    expect(retry).toEqual({
+      failures: 1,
+      words: '30 s, which the error of the run asked for by retryAfterMs',
+    })
+    expect(blockedBy).toBe('BACKOFF_ITEM')
+    expect(await queue.inspect.get('k')).toMatchObject({
+      lastError: { name: 'Error', message: '', retryAfterMs: 30_000 },
+    })
+    // An add of the same key ends the delay, and the error is no reason for the next one.
+    await queue.inspect.runNow('k')
+    await (await take(queue)).retry(new Error('no'))
+    expect((await queue.inspect.explain('k')).retry?.words).toBe('5 ms x 2^1 = 10 ms')
+  })
+
   test('none that only a function of the user knows', async () => {
     const scene = new Scene(setup)
     const limiter = { when: () => 3_000, forget: () => undefined, numRequeues: () => 0 }

@@ -29,9 +29,16 @@ function hostileValues(): Record<string, unknown> {
     'an object whose members throw': Object.defineProperties(
       {},
       Object.fromEntries(
-        ['name', 'code', 'message', 'stack', 'requeue', 'requeueAfterMs', 'priority'].map(
-          (name) => [name, { get: trap, enumerable: true }],
-        ),
+        [
+          'name',
+          'code',
+          'message',
+          'stack',
+          'requeue',
+          'requeueAfterMs',
+          'priority',
+          'retryAfterMs',
+        ].map((name) => [name, { get: trap, enumerable: true }]),
       ),
     ),
     'an object whose toString throws': {

@@ -1,7 +1,9 @@
+import { delayMsMax } from '@sluice/core'
 import { describe, expect, test } from 'vitest'
 import {
   createWorker,
   type HandlerResult,
+  type Limiter,
   lowPriority,
   SluiceError,
   TerminalError,
@@ -88,6 +90,43 @@ describe.each(setups)('a controller, over $way', (setup) => {
     const row = await runOnce(scene, () => ({ requeueAfterMs: 5_000 }))
     expect(row).toMatchObject({ state: 'delayed', failures: 0, priority: 7 })
     expect(row?.dueAt).toBe(scene.clock.now() + 5_000)
+  })
+
+  test.each([
+    ['of its own', 30_000, 30_000],
+    ['shorter than that of the limiter', 1, 1],
+    ['of more than ten years', Infinity, delayMsMax],
+    ['of zero, which is none', 0, 20],
+    ['below zero, which is none', -1, 20],
+    ['that is not a number', Number.NaN, 20],
+    ['in a text', '30000', 20],
+  ])('an error comes back after a delay %s', async (_, retryAfterMs, delayMs) => {
+    const scene = new Scene(setup)
+    const row = await runOnce(scene, () => {
+      throw Object.assign(new Error('busy'), { retryAfterMs })
+    })
+    expect(row).toMatchObject({ state: 'backoff', failures: 3, priority: 7 })
+    expect(row?.dueAt).toBe(scene.clock.now() + delayMs)
+  })
+
+  test('a loop of its own gives the delay of an error to retry', async () => {
+    const scene = new Scene(setup)
+    const counted: string[] = []
+    const limiter: Limiter<string> = {
+      when: (item) => counted.push(item),
+      forget: () => undefined,
+      numRequeues: () => counted.length,
+    }
+    const queue = scene.limited<string>({ limiter })
+    await queue.add('k')
+    const busy = Object.assign(new Error('busy'), { retryAfterMs: 30_000 })
+    expect(await (await take(queue)).retry(busy)).toBe('delayed')
+    expect(await scene.row('k')).toMatchObject({
+      state: 'backoff',
+      failures: 1,
+      dueAt: scene.clock.now() + 30_000,
+    })
+    expect(counted, 'a limiter that counts in this process counts it, too').toEqual(['k'])
   })
 
   test('Crashes: maxFailures counts no crash that came before', async () => {

@@ -13,6 +13,18 @@ export const workingMutants: readonly QueueMutant[] = [
         : { prefetch: prefetch === 'auto' ? prefetch : prefetch * 2 || 1 }),
     }),
   })),
+  mutant('retry-after-ignored', 'an error with retryAfterMs is retried as any other', () => ({
+    workerOptions: ({ handler, ...options }) => ({
+      ...options,
+      async handler(item, context) {
+        try {
+          return await handler(item, context)
+        } catch (error) {
+          throw new Error('without retryAfterMs', { cause: error })
+        }
+      },
+    }),
+  })),
   mutant('stop-does-not-wait', 'stop does not wait for what is under way', () => ({
     worker: (worker) => ({
       async stop(options) {
