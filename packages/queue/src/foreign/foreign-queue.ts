@@ -1,6 +1,12 @@
 // This folder is the layers around queues of other libraries.
 
-import { type AddOutcome, checkFunction, checkObject, SluiceTypeError } from '@sluice/core'
+import {
+  type AddOutcome,
+  checkFunction,
+  checkObject,
+  describeValue,
+  SluiceTypeError,
+} from '@sluice/core'
 import { allAnswered } from '../core/resolved.ts'
 import type { Held } from '../held/held.ts'
 import type { DelayingQueue, Queue, QueueCapabilities } from '../queue/queue.ts'
@@ -24,6 +30,15 @@ export function checkQueue<T>(queue: ForeignQueue<T>): ForeignQueue<T> {
   for (const verb of verbs) checkFunction(`queue.${verb}`, queue[verb])
   if (queue.addAfter !== undefined) checkFunction('queue.addAfter', queue.addAfter)
   return queue
+}
+
+/** A key that a foreign queue has handed out: no item, as Get of client-go returns one. */
+function checkHeld<T>(held: Held<T> | undefined): Held<T> | undefined {
+  if (held === undefined || typeof held?.done === 'function') return held
+  throw new SluiceTypeError(
+    'queue.get()',
+    `must give a Held, which has item and done; got ${describeValue(held)}`,
+  )
 }
 
 /** The capabilities of a queue that declares none. */
@@ -73,10 +88,10 @@ export function completed<T>(queue: ForeignQueue<T>, report: (error: unknown) =>
       if (queue.addSoon !== undefined) queue.addSoon(item, options)
       else whole.add(item, options).catch(report)
     },
-    get: async (options) => await queue.get(options),
+    get: async (options) => checkHeld(await queue.get(options)),
     async getMany(n, options) {
       if (queue.getMany !== undefined) return await queue.getMany(n, options)
-      const held = await queue.get(options)
+      const held = await whole.get(options)
       return held === undefined ? [] : [held]
     },
     done: async (held, options) => await queue.done(held, options),
@@ -97,13 +112,13 @@ export function completed<T>(queue: ForeignQueue<T>, report: (error: unknown) =>
     close: async (options) =>
       await (queue.close === undefined ? queue.shutDown() : queue.close(options)),
     [Symbol.asyncDispose]: () => whole.close(),
-    [Symbol.asyncIterator]: () => queue[Symbol.asyncIterator]?.() ?? eachOf(queue),
+    [Symbol.asyncIterator]: () => queue[Symbol.asyncIterator]?.() ?? eachOf(whole),
   }
   return whole
 }
 
 /** Leaving the loop gives back the last one, unless it was finished or detached. */
-async function* eachOf<T>(queue: ForeignQueue<T>): AsyncGenerator<Held<T>, undefined> {
+async function* eachOf<T>(queue: Queue<T>): AsyncGenerator<Held<T>, undefined> {
   for (;;) {
     const held = await queue.get()
     if (held === undefined) return

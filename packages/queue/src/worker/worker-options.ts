@@ -44,7 +44,10 @@ export function checkWorkerOptions<T>(options: WorkerOptions<T>): CheckedWorkerO
   checkObject('options', options, optionNames)
   const { queue, concurrency = 1 } = options
   if (!(queue instanceof PlainQueue)) {
-    throw new SluiceTypeError('queue', 'must be a queue made by this package')
+    throw new SluiceTypeError(
+      'queue',
+      'must be a queue of this package with a driver; take the keys of any other in a loop',
+    )
   }
   checkNumber('concurrency', concurrency, { min: 1, max: concurrencyMax, integer: true })
   const { leaseMs } = queue.checkedOptions

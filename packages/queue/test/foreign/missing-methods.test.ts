@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import {
   createDelayingQueue,
   createRateLimitingQueue,
+  createWorker,
   type ForeignQueue,
   type Held,
   type RateLimitingQueue,
@@ -40,6 +41,31 @@ describe('a queue with no more than the methods of client-go’s interface', () 
     expect(() => queue.inspect).toThrow(expect.objectContaining({ parameter: 'queue.inspect' }))
     await queue.close()
     expect(await refusal(queue.add('d'))).toMatchObject({ code: 'ERR_SHUT_DOWN' })
+  })
+
+  test('is refused at the first item where get gives items, as in client-go', async () => {
+    const inner = { ...foreign(new Scene(direct).queue()), get: async () => 'a' }
+    const { getMany: _, [Symbol.asyncIterator]: __, ...client } = inner
+    const queue = createRateLimitingQueue<string>({
+      queue: client as unknown as ForeignQueue<string>,
+    })
+    const takes = [
+      () => queue.get(),
+      () => queue.getMany(1),
+      () => queue[Symbol.asyncIterator]().next(),
+    ]
+    for (const taken of takes) {
+      const error = await refusal(taken())
+      expect(error).toMatchObject({ code: 'ERR_INVALID_INPUT', parameter: 'queue.get()' })
+      expect(String(error)).toContain('must give a Held, which has item and done')
+    }
+  })
+
+  test('has no worker, which says what to do instead', () => {
+    const options = { queue: bare(new Scene(direct)), handler: () => undefined }
+    expect(() => createWorker(options)).toThrow(
+      'queue must be a queue of this package with a driver; take the keys of any other in a loop',
+    )
   })
 
   test('Held: leaving a loop does not release what was detached', async () => {
