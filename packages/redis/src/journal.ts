@@ -288,7 +288,7 @@ export class Journal {
   ): void {
     const { key, token } = finish
     const before = this.#finishes.get(token)
-    if (before !== undefined) this.#strikeFinish(before)
+    if (before !== undefined) this.#discardFinish(before)
     const error = 'error' in finish ? finish.error : undefined
     const bytes = 2 * (key.length + (error?.length ?? 0))
     this.#nth += 1
@@ -300,7 +300,7 @@ export class Journal {
     for (const oldest of this.#finishes.values()) {
       if (this.#finishes.size <= journalKeysMax / 2 && this.#finishBytes <= journalBytesMax / 2)
         break
-      this.#strikeFinish(oldest)
+      this.#discardFinish(oldest)
     }
   }
 
@@ -309,14 +309,14 @@ export class Journal {
     this.#runBytes -= bytes
   }
 
-  #strikeFinish({ finish, bytes }: KeptFinish): void {
+  #discardFinish({ finish, bytes }: KeptFinish): void {
     this.#finishes.delete(finish.token)
     this.#finishBytes -= bytes
   }
 
   #drop(isDone: (entry: Entry) => boolean): void {
     for (const run of this.#runs.values()) if (isDone(run)) this.#discardRun(run)
-    for (const kept of this.#finishes.values()) if (isDone(kept)) this.#strikeFinish(kept)
+    for (const kept of this.#finishes.values()) if (isDone(kept)) this.#discardFinish(kept)
   }
 }
 
