@@ -2,9 +2,8 @@
  * Turns the SQL files of a driver into one TypeScript module, so that the published package reads no
  * files when it runs.
  *
- * - `sql/tables/0001-title.sql` is a migration; so is a folder `0001-title`, whose files follow one
- *   another. The first line says whether older programs can still work with the store after it:
- *   `-- breaking: yes` or `no`.
+ * - `sql/tables/0001-title.sql` is a migration. The first line says whether older programs can still
+ *   work with the store after it: `-- breaking: yes` or `no`.
  * - `sql/statements/some-name.sql` is a statement, under the name `someName`, without its comments and in
  *   one line.
  * - `sql/functions/some-name.sql` is the function `sluice.some_name` of a database that has stored
@@ -13,7 +12,6 @@
  *
  * `npm run embed` in the package writes the module; a test of the package fails if it is out of date.
  */
-import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   type PublicFunction,
@@ -54,30 +52,11 @@ export interface Embedded {
   readonly statementTexts: Readonly<Record<string, string>>
 }
 
-interface SqlFile {
-  readonly stem: string
-  readonly text: string
-}
-
-function sqlFilesIn(folder: string): SqlFile[] {
-  return [...textsIn(folder, '.sql')].map(([stem, text]) => ({ stem, text }))
-}
-
-function migrationsIn(folder: string): SqlFile[] {
-  const folders = readdirSync(folder)
-    .filter((name) => statSync(join(folder, name)).isDirectory())
-    .map((stem) => {
-      const texts = sqlFilesIn(join(folder, stem)).map(({ text }) => text)
-      return { stem, text: texts.join('\n\n') }
-    })
-  return [...sqlFilesIn(folder), ...folders].sort((a, b) => (a.stem < b.stem ? -1 : 1))
-}
-
 /** Reads the SQL files of the package in `packageFolder`. */
 export function readSql(packageFolder: string): SqlSources {
   const sql = join(packageFolder, 'sql')
   return {
-    migrations: new Map(migrationsIn(join(sql, 'tables')).map(({ stem, text }) => [stem, text])),
+    migrations: textsIn(join(sql, 'tables'), '.sql'),
     functions: textsIn(join(sql, 'functions'), '.sql'),
     publics: textsIn(join(sql, 'public'), '.sql'),
     parts: textsIn(join(sql, 'parts'), '.sql'),

@@ -122,7 +122,7 @@ export function queueColumns(paint: Paint): readonly Column<QueueRow>[] {
 }
 
 /** A row without its age, which changes constantly. */
-export function settledRow({ oldestAgeMs: _, ...row }: QueueRow): Omit<QueueRow, 'oldestAgeMs'> {
+export function withoutAge({ oldestAgeMs: _, ...row }: QueueRow): Omit<QueueRow, 'oldestAgeMs'> {
   return row
 }
 

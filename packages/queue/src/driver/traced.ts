@@ -38,9 +38,8 @@ function observe<R>(event: SluiceEvent, call: () => Awaitable<R>): Awaitable<R> 
   )
 }
 
-/** Makes a call of a driver, and publishes it if the channel has subscribers. */
+/** Makes a call of a driver, and publishes it. */
 export function traced<R>(event: SluiceEvent, call: () => Awaitable<R>): Awaitable<R> {
-  if (!sluiceChannel.hasSubscribers) return call()
   return sluiceChannel.start.runStores(event, () => observe(event, call))
 }
 

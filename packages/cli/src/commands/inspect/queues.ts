@@ -2,7 +2,7 @@
 
 import type { CommandSpec } from '../../command.ts'
 import { printWatched, watchOptions } from '../../rows/print-watched.ts'
-import { queueColumns, queueRows, settledRow } from '../../rows/queue-rows.ts'
+import { queueColumns, queueRows, withoutAge } from '../../rows/queue-rows.ts'
 
 export const queues: CommandSpec = {
   name: 'queues',
@@ -29,7 +29,7 @@ export const queues: CommandSpec = {
           none: 'no queues in this store',
         }
       },
-      asJson: settledRow,
+      asJson: withoutAge,
     })
     return undefined
   },
