@@ -57,7 +57,7 @@ function isBranded(value: unknown): value is SluiceError {
 }
 
 /**
- * The error that every part of Sluice rejects with, recognisable by `code`.
+ * The error that every part of Sluice rejects with, recognizable by `code`.
  *
  * Use {@link SluiceError.is} rather than `instanceof`: it holds across realms and across two copies
  * of the package in one program. It does not hold for a copy made by `structuredClone` or

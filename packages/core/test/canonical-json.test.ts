@@ -99,7 +99,7 @@ describe('the text', () => {
       { pêche: 1, péché: 2, peach: 3, sin: 4 },
       '{"peach":3,"péché":2,"pêche":1,"sin":4}',
     ],
-    ['nothing is normalised', { a: 'A\u030a', b: '\u00c5' }, '{"a":"A\u030a","b":"\u00c5"}'],
+    ['nothing is normalized', { a: 'A\u030a', b: '\u00c5' }, '{"a":"A\u030a","b":"\u00c5"}'],
     [
       'short escapes, then lower-case hex',
       '\b\t\n\f\r\u000b\u001f"\\/',

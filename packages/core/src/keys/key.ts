@@ -25,7 +25,7 @@ export function isSurelyKey(key: string): boolean {
 
 /**
  * Accepts a key: a string of 1 to 512 bytes of UTF-8 without NUL and without half a surrogate
- * pair. Anything else is allowed and means itself: nothing is trimmed, folded or normalised, so
+ * pair. Anything else is allowed and means itself: nothing is trimmed, folded or normalized, so
  * that two keys are the same only if they are the same bytes.
  */
 export function checkKey(parameter: string, key: unknown): string {

@@ -12,6 +12,6 @@ export function folders(repository: Repository): string[] {
     counts.set(folder, (counts.get(folder) ?? 0) + 1)
   }
   return [...counts]
-    .filter(([folder, count]) => count > filesMax)
+    .filter(([, count]) => count > filesMax)
     .map(([folder, count]) => `${folder}/: ${count} files; the limit is ${filesMax}`)
 }

@@ -88,7 +88,7 @@ export const verbMutants: readonly Mutant[] = [
       },
     }),
   ),
-  verbMutant('item-rewritten', 'items are parsed and serialised again', (driver) => ({
+  verbMutant('item-rewritten', 'items are parsed and serialized again', (driver) => ({
     add: (queue, asks, options) =>
       driver.add(
         queue,
@@ -175,7 +175,7 @@ export const verbMutants: readonly Mutant[] = [
         options,
       ),
   })),
-  verbMutant('key-normalised', 'keys are normalised', (driver) => ({
+  verbMutant('key-normalised', 'keys are normalized', (driver) => ({
     add: (queue, asks, options) =>
       driver.add(
         queue,
