@@ -1,24 +1,65 @@
 import assert from 'node:assert/strict'
 import { needs } from '@sluice/needs'
-import { hasRedis, slotOf, startCluster } from '@sluice/test-redis'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { hasRedis, type RedisCluster, slotOf, startCluster } from '@sluice/test-redis'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ConnectionError } from '../../src/connection/connections.ts'
 import { libraries, open } from './support.ts'
 
+const quiet = { onMessage: () => {}, onGap: () => {} }
+
 describe.skipIf(!needs('redis-server', hasRedis))('a slot that moves away and back at once', () => {
-  test.each(libraries)('keeps its subscription, with %s', async (library) => {
-    const cluster = await startCluster()
-    onTestFinished(() => cluster.dispose())
-    const url = `redis-cluster://${cluster.nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`
-    const connections = await open({ url, library })
-    const channel = '{a}:wake'
-    await connections.subscribe(channel, { onMessage: () => {}, onGap: () => {} })
-    const owner = await cluster.primaryOf(channel)
+  let cluster: RedisCluster
+
+  beforeAll(async () => {
+    cluster = await startCluster()
+  })
+
+  afterAll(() => cluster.dispose())
+
+  const url = (): string =>
+    `redis-cluster://${cluster.nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`
+
+  /** The server ends the subscriptions. When the table of slots is read, nothing in it has changed. */
+  const moveAndBack = async (key: string) => {
+    const owner = await cluster.primaryOf(key)
     const other = (await cluster.primaries()).find((node) => node !== owner)
     assert.ok(other)
-    // The server ends the subscription. When the table of slots is read, nothing in it has changed.
     const setSlot = (id: string) =>
-      owner.process.command('CLUSTER', 'SETSLOT', slotOf(channel), 'NODE', id)
+      owner.process.command('CLUSTER', 'SETSLOT', slotOf(key), 'NODE', id)
     await Promise.all([setSlot(other.id), setSlot(owner.id)])
-    await expect.poll(() => owner.process.command('SPUBLISH', channel, 'hello')).toBe(1)
+    return owner.process
+  }
+
+  test.each(libraries)('keeps its subscription, with %s', async (library) => {
+    const connections = await open({ url: url(), library })
+    const channel = '{a}:wake'
+    await connections.subscribe(channel, quiet)
+    const server = await moveAndBack(channel)
+    await expect.poll(() => server.command('SPUBLISH', channel, 'hello')).toBe(1)
+  })
+
+  test.each(libraries)('gives no call the reply to another, with %s', async (library) => {
+    const connections = await open({ url: url(), library })
+    const [list, other] = [`{b}:${library}`, '{b}:other']
+    // node-redis takes the end of two subscriptions for the reply that it waits for.
+    for (const channel of ['{b}:1', '{b}:2']) await connections.subscribe(channel, quiet)
+    const replies = Promise.allSettled([
+      connections.send(list, ['BLPOP', list, '0']),
+      connections.send(list, ['ECHO', 'echo']),
+    ])
+    await expect
+      .poll(async () => (await cluster.primaryOf(list)).process.info('blocked_clients'))
+      .toBe('1')
+    const server = await moveAndBack(list)
+    await server.command('RPUSH', list, 'item')
+    const settled = await replies
+    // A slot with keys cannot be moved by the other tests.
+    await server.command('DEL', list)
+    const expected = [[list, 'item'], 'echo']
+    for (const [index, reply] of settled.entries()) {
+      if (reply.status === 'fulfilled') assert.deepEqual(reply.value, expected[index])
+      else assert.ok(reply.reason instanceof ConnectionError && reply.reason.wasSent)
+    }
+    await expect.poll(() => connections.send(other, ['GET', other]).catch(() => '')).toBe(null)
   })
 })
