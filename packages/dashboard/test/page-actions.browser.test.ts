@@ -108,6 +108,27 @@ describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => 
     )
 
     it(
+      'releases the run that its dialog was opened for, and no later one',
+      at(keyPlace('ready'), async (visit) => {
+        const first = await queue.get()
+        await visit.reads('.key-state', 'processing')
+        await press(visit, 'Release')
+        await first?.release()
+        await visit.reads('.key-state', 'ready')
+        expect(await visit.count('dialog')).toBe(1)
+        const second = await queue.get()
+        await visit.reads('.key-state', 'processing')
+        await agree(visit, 'Release 1 key')
+        await visit.reads('.notice', 'That run has already ended.')
+        expect(await state('ready')).toBe('processing')
+        await press(visit, 'Release')
+        await agree(visit, 'Release 1 key')
+        await visit.reads('.key-state', 'ready')
+        expect(await second?.done()).toBe('lost')
+      }),
+    )
+
+    it(
       'forgets failures',
       at(keyPlace('failed'), async (visit) => {
         await visit.reads('.facts', /failures 1/)

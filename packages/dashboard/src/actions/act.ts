@@ -90,7 +90,7 @@ async function release(inspect: Inspect, request: ActionRequest): Promise<Action
   const { key = '', token } = request
   const outcome = await inspect.release(key, token === undefined ? {} : { token })
   if (outcome === 'missing') return result('release', 0, 1, 'This key is no longer stored.')
-  if (outcome === 'unchanged') return result('release', 0, 1, 'It is no longer held so.')
+  if (outcome === 'unchanged') return result('release', 0, 1, 'That run has already ended.')
   return result('release', 1, 0, 'The key was released: another worker can take it.')
 }
 

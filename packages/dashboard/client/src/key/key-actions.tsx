@@ -18,13 +18,14 @@ function whyUseless(action: ActionName, view: KeyView): string | undefined {
   return undefined
 }
 
-/** The actions that a dialog asks about first. */
-type Asked = 'add' | 'remove' | 'park' | 'release'
+/** The actions that a dialog asks about first; a release is that of one run, whatever follows it. */
+type Asked = 'add' | 'remove' | 'park' | { readonly token: number }
 
 /** The actions for one key. */
 export function KeyActions({ view }: { readonly view: KeyView }): JSX.Element {
   const open = useSignal<Asked | undefined>(undefined)
   const { queue, key, line } = view
+  const held = line?.held
   const does = (action: ActionName) => ({
     action,
     useless: whyUseless(action, view),
@@ -47,11 +48,11 @@ export function KeyActions({ view }: { readonly view: KeyView }): JSX.Element {
       {line !== undefined && (
         <>
           <ActionButton {...does('runNow')}>Run now</ActionButton>
-          {line.held !== undefined && (
+          {held !== undefined && (
             <ActionButton
               {...does('release')}
               onAct={() => {
-                open.value = 'release'
+                open.value = { token: held.token }
               }}
             >
               Release
@@ -94,7 +95,7 @@ function KeyDialog({
   readonly asked: Asked
   readonly view: KeyView
   readonly onClose: () => void
-}): JSX.Element | null {
+}): JSX.Element {
   if (asked === 'add') return <AddDialog queue={queue} fixedKey={key} onClose={onClose} />
   if (asked === 'park') {
     return (
@@ -127,13 +128,11 @@ function KeyDialog({
       </ConfirmDialog>
     )
   }
-  const held = line?.held
-  if (held === undefined) return null
   return (
     <ConfirmDialog
       title="Release 1 key?"
       verb="Release 1 key"
-      onYes={() => act({ queue, key, action: 'release', token: held.token })}
+      onYes={() => act({ queue, key, action: 'release', token: asked.token })}
       onClose={onClose}
     >
       <p>
