@@ -168,7 +168,7 @@ describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => 
       'pauses and resumes a queue, and says how many keys will wait',
       at(queuePlace, async (visit) => {
         await press(visit, 'Pause')
-        await visit.reads('dialog', /Workers stop .* 1 ready keys will wait/)
+        await visit.reads('dialog', /Workers stop .* 1 ready key will wait/)
         await agree(visit, 'Pause')
         await visit.reads('.verdict', /paused/)
         expect((await queue.inspect.counts()).paused).toBe(true)

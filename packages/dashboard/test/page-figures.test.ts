@@ -9,7 +9,15 @@ import {
   isoTime,
   quantileWords,
 } from '../client/src/text/durations.ts'
-import { counted, grouped, many, percent, rate, signedRate } from '../client/src/text/figures.ts'
+import {
+  counted,
+  grouped,
+  many,
+  manyKeys,
+  percent,
+  rate,
+  signedRate,
+} from '../client/src/text/figures.ts'
 
 /** Figures are compared with plain spaces. */
 const plain = (text: string): string => text.replace(/[\u00a0\u202f]/g, ' ')
@@ -108,6 +116,14 @@ describe('durations', () => {
     for (let ms = 0; ms < 8_000_000; ms += 499) {
       expect(`${duration(ms)} ${countdown(ms)}`).not.toMatch(/\b60\b/)
     }
+  })
+})
+
+describe('a count of keys', () => {
+  it('has its noun, and a mark if there may be more', () => {
+    expect([manyKeys(0, false), manyKeys(1, false), manyKeys(1, true)]).toEqual([
+      ...['0 keys', '1 key', '1+ keys'],
+    ])
   })
 })
 

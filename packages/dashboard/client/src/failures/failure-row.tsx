@@ -13,7 +13,7 @@ import { Name, Visible } from '../ui/visible.tsx'
 import { FailureBars } from './failure-bars.tsx'
 
 /** How many stored keys failed so last: `3`, or `3+` if more were not read. */
-export function keysFailing({ keys, isPart }: FailureGroup): string {
+function keysFailing({ keys, isPart }: FailureGroup): string {
   return `${grouped(keys)}${isPart === true ? '+' : ''}`
 }
 

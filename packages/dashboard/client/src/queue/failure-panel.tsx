@@ -1,9 +1,8 @@
 import type { JSX } from 'preact'
 import type { FailureGroup, HistoryRange, QueueView } from '../../../src/wire.ts'
 import { FailureBars } from '../failures/failure-bars.tsx'
-import { keysFailing } from '../failures/failure-row.tsx'
 import { hashOf } from '../location/location.ts'
-import { many } from '../text/figures.ts'
+import { many, manyKeys } from '../text/figures.ts'
 import { Panel } from '../ui/panel.tsx'
 import { Scroll } from '../ui/scroll.tsx'
 import { Age } from '../ui/times.tsx'
@@ -19,8 +18,8 @@ function FailureItem({
   readonly group: FailureGroup
   readonly range: HistoryRange
 }): JSX.Element {
-  const { code, failed, perStep, keys, runs, isRedacted } = group
-  const failing = `${keysFailing(group)} ${keys === 1 ? 'key' : 'keys'} failing now`
+  const { code, failed, perStep, keys, runs, isRedacted, isPart = false } = group
+  const failing = `${manyKeys(keys, isPart)} failing now`
   const [newest] = runs
   return (
     <li class="failure">

@@ -13,7 +13,7 @@ import { storeTime } from '../live/store-time.ts'
 import { useView } from '../live/views.ts'
 import { hashOf, type QueueLocation } from '../location/location.ts'
 import { clockTime, duration, isoTime } from '../text/durations.ts'
-import { atLeast, counted } from '../text/figures.ts'
+import { counted, manyKeys } from '../text/figures.ts'
 import { urgencies } from '../text/meanings.ts'
 import { ActionButton } from '../ui/action-button.tsx'
 import { AddDialog } from '../ui/add-dialog.tsx'
@@ -34,6 +34,7 @@ function Buttons({ view }: { readonly view: QueueView }): JSX.Element {
     open.value = undefined
   }
   const all = keyStateWords.reduce((sum, state) => sum + counts[state], 0)
+  const allKeys = manyKeys(all, counts.capped)
   return (
     <div class="buttons">
       <ActionButton
@@ -82,8 +83,9 @@ function Buttons({ view }: { readonly view: QueueView }): JSX.Element {
           onClose={close}
         >
           <p>
-            Workers stop taking keys until you resume; {counted(counts.ready, counts)} ready keys
-            will wait. Running keys finish, and new adds are accepted.
+            Workers stop taking keys until you resume; {counted(counts.ready, counts)} ready{' '}
+            {counts.ready === 1 ? 'key' : 'keys'} will wait. Running keys finish, and new adds are
+            accepted.
           </p>
         </ConfirmDialog>
       )}
@@ -94,15 +96,15 @@ function Buttons({ view }: { readonly view: QueueView }): JSX.Element {
               Purge <Name text={queue} />?
             </>
           }
-          verb={`Purge ${atLeast(all, counts.capped)} keys`}
+          verb={`Purge ${allKeys}`}
           typed={queue}
           isDangerous
           onYes={() => act({ queue, action: 'purge', confirm: queue, expected: all })}
           onClose={close}
         >
           <p>
-            This deletes <b>{atLeast(all, counts.capped)} keys</b> with their failure counts. Runs
-            in progress are not interrupted. This cannot be undone.
+            This deletes <b>{allKeys}</b> with their failure counts. Runs in progress are not
+            interrupted. This cannot be undone.
           </p>
         </ConfirmDialog>
       )}

@@ -19,6 +19,11 @@ export const many = manyWords
 export const atLeast = atLeastWords
 export const rate = rateWords
 
+/** A count of keys that may be a lower bound: `1 key`, `10,000+ keys`. */
+export function manyKeys(count: number, mayBeMore: boolean): string {
+  return `${atLeast(count, mayBeMore)} ${count === 1 && !mayBeMore ? 'key' : 'keys'}`
+}
+
 /** Whether a count is a lower bound: all states are counted to the same cap. */
 export function isCapped(count: number, counts: QueueCounts): boolean {
   return counts.capped && count >= Math.max(...keyStateWords.map((state) => counts[state]))
