@@ -155,7 +155,8 @@ function troubleOf(figures: Figures): Found | undefined {
   if (oldestMs >= thresholds.waitingLongMs) {
     // In whole minutes, so that the reason does not change every second.
     const minutes = durationWords(Math.floor(oldestMs / 60_000) * 60_000)
-    return ['waiting long', `A key has been ready for ${minutes}.`]
+    const cause = workers === 0 ? ', and no worker is online' : ''
+    return ['waiting long', `A key has been ready for ${minutes}${cause}.`]
   }
   if (isFailing(rates)) {
     return ['failing', `${Math.round(errorRatio * 100)} % of the runs of the last minute failed.`]

@@ -196,6 +196,12 @@ const cases: readonly Case[] = [
     signs: signs(readySince(60_000)),
   },
   {
+    severity: 'waiting long',
+    if: 'the workers have crashed and left keys that they held',
+    reason: 'A key has been ready for 2 min, and no worker is online.',
+    signs: signs({ ...readySince(179_999), processing: 5 }, { workers: [] }),
+  },
+  {
     severity: 'ok',
     if: 'a key is ready for less than a minute',
     reason: '1 key ready.',
