@@ -79,7 +79,10 @@ export class SluiceError extends Error {
   }
 
   /** Whether `value` is an error made by any copy of Sluice, and has `code` if one is given. */
-  static is(value: unknown, code?: ErrorCode): value is SluiceError {
+  static is<Code extends ErrorCode = ErrorCode>(
+    value: unknown,
+    code?: Code,
+  ): value is SluiceError & { readonly code: Code } {
     return isBranded(value) && (code === undefined || value.code === code)
   }
 }

@@ -98,3 +98,11 @@ describe('SluiceError.is', () => {
     assert.equal(SluiceError.is(error, 'ERR_CLOSED'), true)
   })
 })
+
+test('is with a code narrows the type to that code, and excludes no other code', () => {
+  const error: SluiceError = new SluiceError('ERR_CLOSED', 'closed')
+  const seen: 'ERR_SHUT_DOWN'[] = []
+  if (SluiceError.is(error, 'ERR_SHUT_DOWN')) seen.push(error.code)
+  else assert.equal(error.code, 'ERR_CLOSED')
+  assert.deepEqual(seen, [])
+})

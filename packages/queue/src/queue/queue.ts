@@ -101,7 +101,7 @@ export interface Queue<T> extends AsyncDisposable, AsyncIterable<Held<T>> {
    * where the driver takes part in none.
    */
   within<Transaction extends object>(transaction: Transaction): Within<T, Transaction>
-  /** Cancels the pending runs of the item's key. A holder keeps holding it. */
+  /** Cancels the pending runs of the item's key. A holder keeps holding it: see `inspect.release`. */
   cancel(item: T): Promise<CancelOutcome>
   /**
    * Looks for keys in the store now, if a caller waits for any. Needed with `quietAfterMs`, after
