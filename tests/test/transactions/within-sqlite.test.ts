@@ -66,6 +66,20 @@ describe('what a run writes, what it asks for next, and its end', () => {
     ])
   })
 
+  test('retry counts a failure, and keeps the delay that the error asks for', async () => {
+    const { clock, database, queue, transaction } = setUp()
+    await queue.add('order/1')
+    const held = await queue.get()
+    if (held === undefined) throw new Error('the queue has ended')
+    const busy = Object.assign(new Error('busy'), { retryAfterMs: 30_000 })
+    transaction(() => expect(queue.within(database).retry(held, busy)).toBe('delayed'))
+    expect(await queue.inspect.get('order/1')).toMatchObject({
+      state: 'backoff',
+      failures: 1,
+      dueAt: clock.now() + 30_000,
+    })
+  })
+
   test('go together when the transaction is rolled back, and the key is still held', async () => {
     const { database, queue, invoices, transaction } = setUp()
     await queue.add('order/1')
