@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { nextTurn } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { describe, test } from 'vitest'
 import { examineStore } from '../src/index.ts'
@@ -120,6 +121,29 @@ describe('the number of pending keys', () => {
     await one.driver.operate.purge('q')
     assert.deepEqual(await outcomes('g', 1), ['added'])
     assert.deepEqual(await outcomes('h', 1), ['full'])
+    assert.deepEqual((await examineStore({ file })).findings, [])
+    await close([one, two])
+  })
+
+  test('is right in the middle of a purge, in which other work and other processes get a turn', async () => {
+    const file = scratchFile()
+    const [one, two] = await twoOn(file)
+    const limited = { ...askOptions, maxPending: 4_000 }
+    for (let from = 0; from < 3_000; from += 1_000) {
+      const asks = Array.from({ length: 1_000 }, (_, index) => ask(`k${from + index}`))
+      await one.driver.add('q', asks, limited)
+    }
+    await one.driver.operate.park('q', ['k0'])
+    await one.driver.claim('q', claimRequest(2))
+    const purged = one.driver.operate.purge('q')
+    await new Promise<void>(nextTurn)
+    const added = Array.from({ length: 1_000 }, (_, index) => ask(`l${index}`))
+    await two.driver.add('q', added, limited)
+    const { ready, processing } = await two.driver.counts('q', { cap: 10_000 })
+    assert.deepEqual({ isLeft: ready > 1_000, processing }, { isLeft: true, processing: 2 })
+    assert.deepEqual((await examineStore({ file })).findings, [])
+    // Not those that were added meanwhile: it would never end while another process adds.
+    assert.equal(await purged, 2_998)
     assert.deepEqual((await examineStore({ file })).findings, [])
     await close([one, two])
   })

@@ -1,5 +1,7 @@
--- Deletes every key of a queue that is not held.
--- Parameters: queue.
--- Why this plan: all keys of the queue have to be visited anyway.
+-- Deletes some keys of a queue that are not held.
+-- Parameters: queue, last id, limit.
+-- Why this plan: all keys of the queue have to be visited anyway, in as many steps as that takes.
 delete from sluice_keys
-where queue = +? and token is null
+where id in (
+  select id from sluice_keys where queue = +? and token is null and id <= +? limit +?
+)

@@ -6,7 +6,7 @@ import type { StoreRow } from './store-row.ts'
 export interface QueueRow {
   readonly id: number
   readonly isPaused: boolean
-  /** How many keys have a pending run; null until an add with a limit for them has counted them. */
+  /** How many keys have a pending run; null until an add with a limit for them has counted them, and after a purge. */
   readonly pending: number | null
 }
 

@@ -60,10 +60,10 @@ export class WriteTransaction {
     if (this.#pending !== null) this.#pending += pendingMore
   }
 
-  /** Records that no key is pending any more. */
-  emptied(): void {
+  /** Records that keys were deleted without being read. The next add with a limit counts what is pending. */
+  purged(): void {
     this.store.changed()
-    if (this.#pending !== null) this.#pending = 0
+    this.#pending = null
   }
 
   /** Reads one key; a new one if nothing is stored of it. */

@@ -1,6 +1,15 @@
-import { type Awaitable, type Operate, type OperateOutcome, transitions } from '@sluice/core/driver'
+import {
+  type Awaitable,
+  nextTurn,
+  type Operate,
+  type OperateOutcome,
+  transitions,
+} from '@sluice/core/driver'
 import type { StoredKey } from '../rows/key-row.ts'
 import type { WriteTransaction } from '../rows/write-transaction.ts'
+
+/** How many keys one step of a purge removes. */
+const purgeStep = 1_000
 
 /** Changes a queue in a transaction of its own. */
 export type Change = <T>(queue: string, work: (tx: WriteTransaction) => T) => Awaitable<T>
@@ -17,7 +26,7 @@ export function sqliteOperate(change: Change): Operate {
       ),
     runNow: (queue, keys) => change(queue, (tx) => each(tx, keys, transitions.runNow)),
     remove: (queue, keys) => change(queue, (tx) => each(tx, keys, transitions.remove)),
-    purge: (queue) => change(queue, purge),
+    purge: (queue) => purge(change, queue),
   }
 }
 
@@ -44,13 +53,32 @@ function each(
 }
 
 /**
+ * Removes the keys that there are, in steps: a single one would block this process, and every other that
+ * writes, until the last key is deleted. `last` leaves out keys that are added meanwhile.
+ */
+function purge(change: Change, queue: string, last?: number): Awaitable<number> {
+  const step = change(queue, (tx) => purgeSome(tx, last))
+  const goOn = (done: { readonly removed: number; readonly last: number }): Awaitable<number> =>
+    done.removed < purgeStep
+      ? done.removed
+      : new Promise<void>(nextTurn)
+          .then(() => purge(change, queue, done.last))
+          .then((more) => done.removed + more)
+  return step instanceof Promise ? step.then(goOn) : goOn(step)
+}
+
+/**
  * Keys that are not held are deleted without being read, since nothing of them remains; of held
  * keys the held half remains.
  */
-function purge(tx: WriteTransaction): number {
+function purgeSome(tx: WriteTransaction, lastOfFirst: number | undefined) {
   const { statements, queueId } = tx
-  const deleted = Number(statements.operatePurgeFree.run(queueId).changes)
-  const cleared = Number(statements.operatePurgeHeld.run(queueId).changes)
-  tx.emptied()
-  return deleted + cleared
+  const { last } =
+    lastOfFirst === undefined
+      ? (statements.operatePurgeLast.get() as { readonly last: number })
+      : { last: lastOfFirst }
+  const deleted = Number(statements.operatePurgeFree.run(queueId, last, purgeStep).changes)
+  const cleared = deleted < purgeStep ? Number(statements.operatePurgeHeld.run(queueId).changes) : 0
+  tx.purged()
+  return { removed: deleted + cleared, last }
 }

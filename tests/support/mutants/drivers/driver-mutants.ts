@@ -117,8 +117,8 @@ export const driverMutants: readonly DriverMutant[] = [
     id: 'sqlite-purge-keeps-the-count',
     driver: 'sqlite',
     file: 'verbs/operate.ts',
-    from: '  tx.emptied()\n',
-    to: '  tx.changed(-Math.min(tx.pending, 1_000))\n',
+    from: '  tx.purged()\n',
+    to: '  tx.changed(0)\n',
     caughtBy: 'size.purge',
   },
   {

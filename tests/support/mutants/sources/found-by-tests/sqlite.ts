@@ -368,7 +368,7 @@ export const foundByTestsOfSqlite: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/sqlite/src/rows/write-transaction.ts',
-        find: 'if (this.#pending !== null) this.#pending = 0',
+        find: 'this.#pending = null',
         replace: 'this.#pending = 0',
       },
     ],
