@@ -112,13 +112,21 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
       const texts: string[] = []
       await output(['ls', 'orders', '-A', ...format], { store, onOut: (text) => texts.push(text) })
       expect(texts.length).toBeGreaterThan(2)
-      const once = ['ls', 'orders', '--limit', '5000', ...format]
-      expect(texts.join('')).toBe(await output(once, { store }))
-      const none = ['--prefix', 'x', ...format]
-      expect(await output(['ls', 'orders', '-A', ...none], { store })).toBe(
-        await output(['ls', 'orders', ...none], { store }),
-      )
+      const once: string[] = []
+      const most = ['ls', 'orders', '--limit', '5000', ...format]
+      await output(most, { store, onOut: (text) => once.push(text) })
+      expect(once).toEqual(texts)
+      for (const prefix of ['x', 'order/00']) {
+        const few = ['--prefix', prefix, ...format]
+        expect(await output(['ls', 'orders', '-A', ...few], { store })).toBe(
+          await output(['ls', 'orders', ...few], { store }),
+        )
+      }
     }
+    const some = await cli(['ls', 'orders', '--limit', '2344', '-o', 'json'], { store })
+    expect(some.err).toBe('more than 2344 keys match: see --limit and --all\n')
+    const { keys: most, truncated } = JSON.parse(some.out) as { keys: object[]; truncated: boolean }
+    expect({ truncated, most }).toEqual({ truncated: true, most: keys.slice(0, -1) })
     const none = await cli(['ls', 'orders', '-A', '--prefix', 'x'], { store })
     expect(none).toEqual({ code: 0, out: '', err: 'no such keys in orders\n' })
   })

@@ -6,8 +6,8 @@ export interface ListDocument {
   /** The members before the list. */
   readonly head: object
   readonly pages: AsyncIterable<readonly unknown[]>
-  /** The members after the list. */
-  readonly tail: object
+  /** The members after the list, which may depend on it. */
+  readonly tail: () => object
 }
 
 /** The text of a document, YAML or JSON, page by page: a string, or the memory, may not have room for all of it. */
@@ -28,6 +28,6 @@ export async function* textsOf(
     }
     isEmpty = false
   }
-  if (isYaml) yield (isEmpty ? toYaml({ keys: [] }) : '') + toYaml(tail)
-  else yield `${isEmpty ? '' : '\n  '}],${safeJson(tail, 2).slice(1)}\n`
+  if (isYaml) yield (isEmpty ? toYaml({ keys: [] }) : '') + toYaml(tail())
+  else yield `${isEmpty ? '' : '\n  '}],${safeJson(tail(), 2).slice(1)}\n`
 }

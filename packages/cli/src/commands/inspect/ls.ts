@@ -41,34 +41,37 @@ async function* pagesOf(
   } while (cursor !== undefined && !closed.aborted)
 }
 
-/** The first keys that match a filter, and whether there are more. */
-async function keysOf(
+/** The first keys that match a filter, page by page; calls `more` if there are more. */
+async function* firstOf(
   inspect: Inspect,
   filter: KeyFilter,
   limit: number,
   closed: AbortSignal,
-): Promise<{ keys: readonly KeyInfo[]; more: boolean }> {
-  const keys: KeyInfo[] = []
-  for await (const page of pagesOf(inspect, filter, closed)) {
-    for (const info of page) {
-      if (keys.length === limit) return { keys, more: true }
-      keys.push(info)
-    }
+  more: () => void,
+): AsyncGenerator<readonly KeyInfo[]> {
+  let room = limit
+  for await (const keys of pagesOf(inspect, filter, closed)) {
+    yield keys.slice(0, room)
+    if (keys.length > room) return more()
+    room -= keys.length
   }
-  return { keys, more: false }
 }
 
-/** Prints all keys as they are read; only one page is in memory at a time. */
-async function printAll(
+/** Prints keys as they are read; only one page is in memory at a time. Returns whether there are more. */
+async function printPages(
   { print, terminal }: Context,
   store: StoreInspection,
   queue: string,
   filter: KeyFilter,
-): Promise<void> {
-  const pages = pagesOf(store.queue(queue), filter, terminal.stdout.closed)
+  limit: number,
+): Promise<boolean> {
+  let truncated = false
+  const pages = firstOf(store.queue(queue), filter, limit, terminal.stdout.closed, () => {
+    truncated = true
+  })
   if (print.isDocument) {
-    const tail = { truncated: false }
-    return await print.listDocument({ head: { queue }, pages, tail })
+    await print.listDocument({ head: { queue }, pages, tail: () => ({ truncated }) })
+    return truncated
   }
   const now = await store.now()
   const table = print.table<KeyInfo>((paint) => keyColumns(paint, now))
@@ -80,6 +83,7 @@ async function printAll(
     else await print.lines(table.lines(keys))
   }
   if (count === 0) await print.note(`no such keys in ${shown(queue)}`)
+  return truncated
 }
 
 export const ls: CommandSpec = {
@@ -108,28 +112,31 @@ export const ls: CommandSpec = {
     const limit = input.flag('all') ? Infinity : (input.whole('limit', { min: 1 }) ?? limitDefault)
     const { inspection } = await context.store('existing')
     const inspect = await knownQueue(context, inspection, queue)
-    if (input.flag('all') && !input.flag('watch')) {
-      await printAll(context, inspection, queue, filter)
-      return undefined
-    }
     let isMore = false
-    await printWatched(context, {
-      async look() {
-        const [{ keys, more }, now] = await Promise.all([
-          keysOf(inspect, filter, limit, terminal.stdout.closed),
-          inspection.now(),
-        ])
-        isMore = more
-        return {
-          rows: keys,
-          columns: (paint) => keyColumns(paint, now),
-          name: ({ key }) => key,
-          document: () => ({ queue, keys, truncated: more }),
-          none: `no such keys in ${shown(queue)}`,
-        }
-      },
-      asJson: (info) => info,
-    })
+    if (limit > pageMax && !input.flag('watch')) {
+      isMore = await printPages(context, inspection, queue, filter, limit)
+    } else {
+      await printWatched(context, {
+        async look() {
+          const keys: KeyInfo[] = []
+          isMore = false
+          for await (const page of firstOf(inspect, filter, limit, terminal.stdout.closed, () => {
+            isMore = true
+          })) {
+            keys.push(...page)
+          }
+          const now = await inspection.now()
+          return {
+            rows: keys,
+            columns: (paint) => keyColumns(paint, now),
+            name: ({ key }) => key,
+            document: () => ({ queue, keys, truncated: isMore }),
+            none: `no such keys in ${shown(queue)}`,
+          }
+        },
+        asJson: (info) => info,
+      })
+    }
     if (isMore) await print.note(`more than ${limit} keys match: see --limit and --all`)
     return undefined
   },
