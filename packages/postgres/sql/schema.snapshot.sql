@@ -836,7 +836,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION count_pending_a03b21d2(in_queue text, in_most integer, in_lock boolean)
+CREATE OR REPLACE FUNCTION count_pending_36a6758d(in_queue text, in_most integer, in_lock boolean)
  RETURNS integer
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -852,23 +852,37 @@ CREATE OR REPLACE FUNCTION count_pending_a03b21d2(in_queue text, in_most integer
 AS $function$
 declare
   this_queue bigint := queue_number_6461402f(in_queue);
+  setting text := format('sluice_pending.q%s_%s', 'keys'::regclass::oid, to_hex(this_queue));
+  known bigint[]; drawn bigint; pending bigint; oldest bigint;
 begin
   if in_lock then
     perform pg_advisory_xact_lock(this_queue # hashtextextended('count_pending', 0));
   end if;
-  return (select count(*) from (
-    (select from keys k where k.queue_id = this_queue and k.token is null and not k.parked
-      and k.due_at < 'Infinity'
-    order by k.queue_id, k.priority desc limit in_most)
-    union all
-    (select from keys k where k.queue_id = this_queue and k.token is not null
-      and k.due_at < 'Infinity'
-    order by k.queue_id, k.token limit in_most)
-    union all
-    (select from keys k where k.queue_id = this_queue and k.token is null and k.parked
-      and k.due_at < 'Infinity'
-    order by k.queue_id, k.key limit in_most)
-    limit in_most) x);
+  known := nullif(current_setting(setting, true), '');
+  drawn := pg_sequence_last_value('arrival');
+  pending := known[1] + drawn;
+  if coalesce(pending > in_most - 10240, true) then
+    select count(*), pg_snapshot_xmin(pg_current_snapshot())::text into pending, oldest from (
+      (select from keys k where k.queue_id = this_queue and k.token is null and not k.parked
+        and k.due_at < 'Infinity'
+      order by k.queue_id, k.priority desc limit in_most)
+      union all
+      (select from keys k where k.queue_id = this_queue and k.token is not null
+        and k.due_at < 'Infinity'
+      order by k.queue_id, k.token limit in_most)
+      union all
+      (select from keys k where k.queue_id = this_queue and k.token is null and k.parked
+        and k.due_at < 'Infinity'
+      order by k.queue_id, k.key limit in_most)
+      limit in_most) x;
+    known[1] := case when pending < in_most and oldest > known[3] then pending - known[2] end;
+  end if;
+  if in_lock then
+    known[2] := drawn;
+    known[3] := pg_current_xact_id()::text;
+    perform set_config(setting, known::text, false);
+  end if;
+  return pending;
 end
 $function$;
 
@@ -1081,7 +1095,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION list_82644545(in_queue text, in_keys text[], in_state integer, in_prefix text, in_after text, in_limit integer, in_look integer, in_now double precision, in_least double precision)
+CREATE OR REPLACE FUNCTION list_9821fedf(in_queue text, in_keys text[], in_state integer, in_prefix text, in_after text, in_limit integer, in_look integer, in_now double precision, in_least double precision)
  RETURNS TABLE(now double precision, next text, word integer, state keys)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1101,19 +1115,47 @@ declare
   t float8 := present_4c1f74c0(in_now, in_least);
   one keys; is_state int; matched int := 0; looked int := 0; last text; has_more boolean := false;
   cur refcursor;
+  few int := case when in_state in (3, 4) then 2147483646 else 1000 end;
+  names text[] := in_keys;
 begin
-  if in_keys is not null then
-    open cur for select k.* from unnest(in_keys) as i(key) cross join lateral (
+  if in_keys is null and in_state <> 5 then
+    with recursive
+    levels (priority, first_at) as (
+      (select k.priority, k.ready_at from keys k
+      where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+      order by k.priority desc, k.ready_at, k.seq limit 1)
+      union all
+      select x.priority, x.ready_at from levels l cross join lateral (
+        select k.priority, k.ready_at from keys k
+        where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+          and k.priority < l.priority
+        order by k.priority desc, k.ready_at, k.seq limit 1) x
+    )
+    select case when count(*) <= few
+      then array(select u from unnest(array_agg(x.key)) u where u > in_after and u >= in_prefix order by u) end
+    into names from (
+      (select y.key from levels l cross join lateral (
+        select k.key from keys k
+        where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+          and k.priority = l.priority
+          and k.ready_at > case in_state when 0 then '-Infinity' else t end
+          and k.ready_at <= case in_state when 0 then t else 'Infinity' end
+        order by k.ready_at limit few + 1) y
+      where in_state < 3)
+      union all
+      (select k.key from keys k
+      where k.queue_id = this_queue and k.token is not null and in_state in (3, 4)
+      order by k.queue_id, k.token)
+      union all
+      (select k.key from keys k
+      where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at = 'Infinity'
+        and k.failed_at is not null and in_state = 6
+      order by k.queue_id, k.failed_at)
+      limit few + 1) x;
+  end if;
+  if names is not null then
+    open cur for select k.* from unnest(names) as i(key) cross join lateral (
       select x.* from keys x where x.queue_id = this_queue and x.key = i.key offset 0) k;
-  elsif in_state in (3, 4) then
-    open cur for select x.* from unnest(array(
-        select h.ctid from (
-          select k.ctid, k.key from keys k
-          where k.queue_id = this_queue and k.token is not null
-          order by k.queue_id, k.token offset 0) h
-        where h.key > in_after and h.key >= in_prefix
-      )) as i(ctid)
-      join keys x on x.ctid = i.ctid order by x.key;
   elsif in_state = 5 then
     open cur for select k.* from keys k where k.queue_id = this_queue and k.token is null
       and k.parked and k.key > in_after and k.key >= in_prefix order by k.queue_id, k.key;

@@ -958,8 +958,8 @@ end
 $body$;`,
   },
   {
-    name: 'count_pending_a03b21d2',
-    sql: `create or replace function sluice.count_pending_a03b21d2(in_queue text, in_most int, in_lock boolean) returns int
+    name: 'count_pending_36a6758d',
+    sql: `create or replace function sluice.count_pending_36a6758d(in_queue text, in_most int, in_lock boolean) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -974,23 +974,37 @@ set lock_timeout = '2s'
 as $body$
 declare
   this_queue bigint := sluice.queue_number_6461402f(in_queue);
+  setting text := format('sluice_pending.q%s_%s', 'sluice.keys'::regclass::oid, to_hex(this_queue));
+  known bigint[]; drawn bigint; pending bigint; oldest bigint;
 begin
   if in_lock then
     perform pg_advisory_xact_lock(this_queue # hashtextextended('sluice.count_pending', 0));
   end if;
-  return (select count(*) from (
-    (select from sluice.keys k where k.queue_id = this_queue and k.token is null and not k.parked
-      and k.due_at < 'Infinity'
-    order by k.queue_id, k.priority desc limit in_most)
-    union all
-    (select from sluice.keys k where k.queue_id = this_queue and k.token is not null
-      and k.due_at < 'Infinity'
-    order by k.queue_id, k.token limit in_most)
-    union all
-    (select from sluice.keys k where k.queue_id = this_queue and k.token is null and k.parked
-      and k.due_at < 'Infinity'
-    order by k.queue_id, k.key limit in_most)
-    limit in_most) x);
+  known := nullif(current_setting(setting, true), '');
+  drawn := pg_sequence_last_value('sluice.arrival');
+  pending := known[1] + drawn;
+  if coalesce(pending > in_most - 10240, true) then
+    select count(*), pg_snapshot_xmin(pg_current_snapshot())::text into pending, oldest from (
+      (select from sluice.keys k where k.queue_id = this_queue and k.token is null and not k.parked
+        and k.due_at < 'Infinity'
+      order by k.queue_id, k.priority desc limit in_most)
+      union all
+      (select from sluice.keys k where k.queue_id = this_queue and k.token is not null
+        and k.due_at < 'Infinity'
+      order by k.queue_id, k.token limit in_most)
+      union all
+      (select from sluice.keys k where k.queue_id = this_queue and k.token is null and k.parked
+        and k.due_at < 'Infinity'
+      order by k.queue_id, k.key limit in_most)
+      limit in_most) x;
+    known[1] := case when pending < in_most and oldest > known[3] then pending - known[2] end;
+  end if;
+  if in_lock then
+    known[2] := drawn;
+    known[3] := pg_current_xact_id()::text;
+    perform set_config(setting, known::text, false);
+  end if;
+  return pending;
 end
 $body$;`,
   },
@@ -1128,8 +1142,8 @@ end
 $body$;`,
   },
   {
-    name: 'list_82644545',
-    sql: `create or replace function sluice.list_82644545(
+    name: 'list_9821fedf',
+    sql: `create or replace function sluice.list_9821fedf(
   in_queue text, in_keys text[], in_state int, in_prefix text, in_after text, in_limit int,
   in_look int, in_now float8, in_least float8
 ) returns table (now float8, next text, word int, state sluice.keys) language plpgsql
@@ -1150,19 +1164,47 @@ declare
   t float8 := sluice.present_4c1f74c0(in_now, in_least);
   one sluice.keys; is_state int; matched int := 0; looked int := 0; last text; has_more boolean := false;
   cur refcursor;
+  few int := case when in_state in (3, 4) then 2147483646 else 1000 end;
+  names text[] := in_keys;
 begin
-  if in_keys is not null then
-    open cur for select k.* from unnest(in_keys) as i(key) cross join lateral (
+  if in_keys is null and in_state <> 5 then
+    with recursive
+    levels (priority, first_at) as (
+      (select k.priority, k.ready_at from sluice.keys k
+      where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+      order by k.priority desc, k.ready_at, k.seq limit 1)
+      union all
+      select x.priority, x.ready_at from levels l cross join lateral (
+        select k.priority, k.ready_at from sluice.keys k
+        where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+          and k.priority < l.priority
+        order by k.priority desc, k.ready_at, k.seq limit 1) x
+    )
+    select case when count(*) <= few
+      then array(select u from unnest(array_agg(x.key)) u where u > in_after and u >= in_prefix order by u) end
+    into names from (
+      (select y.key from levels l cross join lateral (
+        select k.key from sluice.keys k
+        where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
+          and k.priority = l.priority
+          and k.ready_at > case in_state when 0 then '-Infinity' else t end
+          and k.ready_at <= case in_state when 0 then t else 'Infinity' end
+        order by k.ready_at limit few + 1) y
+      where in_state < 3)
+      union all
+      (select k.key from sluice.keys k
+      where k.queue_id = this_queue and k.token is not null and in_state in (3, 4)
+      order by k.queue_id, k.token)
+      union all
+      (select k.key from sluice.keys k
+      where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at = 'Infinity'
+        and k.failed_at is not null and in_state = 6
+      order by k.queue_id, k.failed_at)
+      limit few + 1) x;
+  end if;
+  if names is not null then
+    open cur for select k.* from unnest(names) as i(key) cross join lateral (
       select x.* from sluice.keys x where x.queue_id = this_queue and x.key = i.key offset 0) k;
-  elsif in_state in (3, 4) then
-    open cur for select x.* from unnest(array(
-        select h.ctid from (
-          select k.ctid, k.key from sluice.keys k
-          where k.queue_id = this_queue and k.token is not null
-          order by k.queue_id, k.token offset 0) h
-        where h.key > in_after and h.key >= in_prefix
-      )) as i(ctid)
-      join sluice.keys x on x.ctid = i.ctid order by x.key;
   elsif in_state = 5 then
     open cur for select k.* from sluice.keys k where k.queue_id = this_queue and k.token is null
       and k.parked and k.key > in_after and k.key >= in_prefix order by k.queue_id, k.key;
@@ -1683,7 +1725,7 @@ export const statementTexts = {
   buckets: 'select name, per_second, burst, tokens, at from sluice.buckets where tokens is not null order by name',
   claimAdopt: 'select key, item, token, failures, crashes, priority, asked_at, ready_at, at, trace from sluice.claim_adopt_7ce2d897($1::text, $2::text)',
   claim: 'select now, until, keys, items, tokens, failures, crashes, priorities, asked, ready, ended_keys, ended_tokens, look_before, item, traces from sluice.claim_b7dffd65( $1::text, $2::int, $3::text, $4::text, $5::float8, $6::float8, $7::bigint, $8::int, $9::float8, $10::float8)',
-  countPending: 'select sluice.count_pending_a03b21d2($1::text, $2::int, $3::boolean) as pending',
+  countPending: 'select sluice.count_pending_36a6758d($1::text, $2::int, $3::boolean) as pending',
   counts: 'select now, ready, delayed, backoff, processing, dirty, parked, idle, paused, oldest, capped, sluice.ahead_ms_a3187b88() as ahead from sluice.counts_3c858474($1::text, $2::int, $3::float8, $4::float8)',
   doctorHorizon: "select h.kind, h.name, h.held, coalesce(h.seconds, 0)::float8 as seconds from ( select 'session' as kind, concat_ws(' ', a.pid::text, a.usename, a.application_name, a.state) as name, age(a.backend_xmin) as held, extract(epoch from clock_timestamp() - a.xact_start) as seconds from pg_catalog.pg_stat_activity a where a.backend_xmin is not null and a.pid <> pg_backend_pid() union all select 'replication slot', s.slot_name::text, greatest(age(s.xmin), age(s.catalog_xmin)), null from pg_catalog.pg_replication_slots s where s.xmin is not null or s.catalog_xmin is not null union all select 'prepared transaction', p.gid, age(p.transaction), extract(epoch from clock_timestamp() - p.prepared) from pg_catalog.pg_prepared_xacts p ) h order by h.held desc nulls last limit 1",
   doctorLeases: 'select count(*)::int as n, coalesce(max(sluice.present_4c1f74c0(null, null) - k.lease_until), 0) as late from sluice.keys k where k.token is not null and k.lease_until < sluice.present_4c1f74c0(null, null)',
@@ -1693,7 +1735,7 @@ export const statementTexts = {
   findLockedKeys: 'select b.key from sluice.find_locked_keys_ea2a606a($1::text, $2::text[], $3::boolean) as b(key)',
   finishDone: 'select index, outcome, due_at, failures from sluice.finish_done_66b27e2f( $1::text, $2::text[], $3::bigint[], $4::boolean[], $5::int[], $6::float8, $7::float8)',
   history: 'select p.now, h.at, h.started, h.done, h.failed, h.added, h.merged, h.expired, h.ready, h.delayed, h.held, h.parked, h.oldest_ms, h.capped, h.paused, h.codes from (select sluice.present_4c1f74c0($4::float8, $5::float8) as now) p left join sluice.history h on h.queue_id = sluice.queue_number_6461402f($1::text) and h.step_ms = $2::int and h.at > floor(p.now / $2::int) * $2::int - $2::float8 * $3::int order by h.at',
-  list: 'select l.now, l.next, l.word, sluice.ahead_ms_a3187b88() as ahead, (l.state).due_at, (l.state).why, (l.state).later_at, (l.state).later_why, (l.state).ready_at, (l.state).seq, (l.state).priority, (l.state).asked_at, (l.state).failures, (l.state).crashes, (l.state).failed_at, (l.state).parked, (l.state).token, (l.state).lease_until, (l.state).claimed_due_at, (l.state).claimed_why, (l.state).claimed_later_at, (l.state).claimed_ready_at, (l.state).claimed_seq, (l.state).claimed_priority, (l.state).claimed_asked_at, (l.state).key, (l.state).item, (l.state).holder, (l.state).last_error, (l.state).trace, (l.state).claimed_trace from sluice.list_82644545( $1::text, $2::text[], $3::int, $4::text, $5::text, $6::int, $7::int, $8::float8, $9::float8) l',
+  list: 'select l.now, l.next, l.word, sluice.ahead_ms_a3187b88() as ahead, (l.state).due_at, (l.state).why, (l.state).later_at, (l.state).later_why, (l.state).ready_at, (l.state).seq, (l.state).priority, (l.state).asked_at, (l.state).failures, (l.state).crashes, (l.state).failed_at, (l.state).parked, (l.state).token, (l.state).lease_until, (l.state).claimed_due_at, (l.state).claimed_why, (l.state).claimed_later_at, (l.state).claimed_ready_at, (l.state).claimed_seq, (l.state).claimed_priority, (l.state).claimed_asked_at, (l.state).key, (l.state).item, (l.state).holder, (l.state).last_error, (l.state).trace, (l.state).claimed_trace from sluice.list_9821fedf( $1::text, $2::text[], $3::int, $4::text, $5::text, $6::int, $7::int, $8::float8, $9::float8) l',
   lockBuckets: 'select name, tokens, at, now from sluice.lock_buckets_555c29d9($1::text[], $2::float8, $3::float8)',
   lockKeys: "select l.now, l.base, (l.state).due_at, (l.state).why, (l.state).later_at, (l.state).later_why, (l.state).ready_at, (l.state).seq, (l.state).priority, (l.state).asked_at, (l.state).failures, (l.state).crashes, (l.state).failed_at, (l.state).parked, (l.state).token, (l.state).lease_until, (l.state).claimed_due_at, (l.state).claimed_why, (l.state).claimed_later_at, (l.state).claimed_ready_at, (l.state).claimed_seq, (l.state).claimed_priority, (l.state).claimed_asked_at, (l.state).key, (l.state).item, (l.state).holder, (l.state).last_error, (l.state).trace, (l.state).claimed_trace from sluice.lock_keys_02ba993b($1::text, $2::text[], $3::boolean, $4::float8, $5::float8, case when $6::text is not null then coalesce(nullif(current_setting('lock_timeout'), '0'), $6::text) end) l",
   notify: 'select true as sent from pg_catalog.pg_notify($1::text, $2::text)',

@@ -156,7 +156,8 @@ export async function addByTransitions(
   return await lockAndChange(connection, statements, {
     queue,
     keys: asks.map(({ key }) => key),
-    creates: true,
+    // A full queue gets no rows, which would only be deleted again.
+    creates: pending < maxPending,
     time: store.time,
     async change({ now: lockedAt, seq, key: find }) {
       const plans = asks.map(({ plan }) => plan)

@@ -4,6 +4,8 @@ import {
   batchKeysMax,
   type Driver,
   itemBytesMax,
+  type KeyStateWord,
+  type ListRequest,
   type WorkRecord,
 } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
@@ -66,6 +68,68 @@ test('processes that add together do not go over maxPending', async () => {
   await Promise.all(drivers.map((one) => one.close()))
 })
 
+/** Adds keys that are pending, as other transactions do. */
+function addMany(prefix: string, count: number): string {
+  return `select count(*) from ${schema}.add_many('q',
+    array(select '${prefix}' || n from generate_series(1, ${count}) n))`
+}
+
+/** Adds a thousand new keys, and returns how many the limit let in. */
+async function addLimited(at: number, maxPending: number): Promise<number> {
+  const asks = Array.from({ length: batchKeysMax }, (_, n) => ask(`${at}-${n}`))
+  const replies = await driver.add('q', asks, { ...options, maxPending })
+  return replies.filter(({ outcome }) => outcome === 'added').length
+}
+
+test('pending keys are not counted again while maxPending is far away', async () => {
+  const pool = poolOf(server.url, 1)
+  await driver.close()
+  driver = postgresDriver({ pool, schema, notify: false, onWarning() {} })
+  await driver.open({})
+  await pool.query(addMany('k', 100_000))
+  const entries = async (): Promise<number> => {
+    await pool.query('select pg_stat_force_next_flush()').catch(() => {})
+    const { rows } = await pool.query(
+      `select idx_tup_read::int as n from pg_stat_user_indexes
+      where schemaname = $1 and indexrelname = 'keys_waiting'`,
+      [schema],
+    )
+    return rows[0].n
+  }
+  const add = () => driver.add('q', [ask('again')], { ...options, maxPending: 200_000 })
+  // A count holds once all transactions that it did not see are over.
+  for (let n = 0; n < 3; n += 1) await add()
+  const before = await entries()
+  for (let n = 0; n < 10; n += 1) await add()
+  expect((await entries()) - before).toBeLessThan(1_000)
+  await driver.close()
+  await pool.end()
+})
+
+test('a count that is remembered misses no key of a transaction that commits after it', async () => {
+  const pool = poolOf(server.url, 1)
+  const other = poolOf(server.url, 1)
+  await driver.close()
+  driver = postgresDriver({ pool, schema, notify: false, onWarning() {} })
+  await driver.open({})
+  await other.query('begin')
+  await other.query(addMany('mine ', 15_000))
+  let added = 0
+  for (let at = 0; at < 4; at += 1) added += await addLimited(at, 30_000)
+  await other.query('commit')
+  for (let at = 4; at < 30; at += 1) added += await addLimited(at, 30_000)
+  expect(added).toBe(15_000)
+  // A count that ended at one limit says nothing about a higher one.
+  await other.query(addMany('more ', 28_000))
+  for (let at = 30; at < 32; at += 1) expect(await addLimited(at, 30_000)).toBe(0)
+  added = 0
+  for (let at = 32; at < 42; at += 1) added += await addLimited(at, 60_000)
+  expect(added).toBe(2_000)
+  expect((await driver.counts('q', { cap: 100_000 })).ready).toBe(60_000)
+  await driver.close()
+  await Promise.all([pool.end(), other.end()])
+})
+
 test('counting pending keys reads no keys that only count failures', async () => {
   await sql(
     server.url,
@@ -93,6 +157,37 @@ test('counting pending keys reads no keys that only count failures', async () =>
   const { rows } = await pool.query(countPending.text, ['q', 1_000, true])
   expect(rows).toEqual([{ pending: 2 }])
   expect((await read()) - before).toBeLessThan(50)
+  await pool.end()
+})
+
+test('the keys of a rare state are on one page, whatever else is in the queue', async () => {
+  const pool = poolOf(server.url, 1)
+  await pool.query(addMany('k', 30_000))
+  const rare = ['a', 'p2', 'p1', 'z'].map((key, at) => ask(key, at))
+  const failed = rare.map((one) => ({ ...one, key: `i${one.key}`, failed: true }))
+  const later = rare.map((one) => ({ ...one, key: `d${one.key}`, delayMs: 1_000_000 }))
+  const plan = { kind: 'exponential', baseMs: 1_000_000, maxMs: 1_000_000 } as const
+  const backoff = rare.map((one) => ({ ...one, key: `b${one.key}`, failed: true, plan }))
+  await driver.add('q', [...failed, ...later, ...backoff], options)
+  await driver.cancel(
+    'q',
+    failed.map(({ key }) => key),
+  )
+  const page = async (state: KeyStateWord, more: Partial<ListRequest> = {}) => {
+    const { rows, cursor } = await driver.list('q', { state, limit: 100, ...more })
+    return [...rows.map(({ key }) => key), ...(cursor === undefined ? [] : ['more'])]
+  }
+  expect(await page('idle')).toEqual(['ia', 'ip1', 'ip2', 'iz'])
+  expect(await page('idle', { prefix: 'ip' })).toEqual(['ip1', 'ip2'])
+  expect(await page('idle', { cursor: 'ip1' })).toEqual(['ip2', 'iz'])
+  expect(await page('idle', { limit: 3 })).toEqual(['ia', 'ip1', 'ip2', 'more'])
+  expect(await page('backoff')).toEqual(['ba', 'bp1', 'bp2', 'bz'])
+  expect(await page('delayed')).toEqual(['da', 'dp1', 'dp2', 'dz'])
+  expect(await page('idle', { keys: ['iz', 'da', 'ia'] })).toEqual(['iz', 'ia'])
+  // The other way round: few keys are ready.
+  await pool.query(`update ${schema}.keys set due_at = 1e15, ready_at = 1e15 where key like 'k%'`)
+  await driver.add('q', rare, options)
+  expect(await page('ready')).toEqual(['a', 'p1', 'p2', 'z'])
   await pool.end()
 })
 
