@@ -74,6 +74,8 @@ export const pagingCases: readonly Case[] = [
     async run(s) {
       await s.addAfter('a', 1_000)
       await s.addAfter('b', 1_000)
+      // A driver may find delayed keys and those in back-off in one index.
+      await s.addAfter('bb', 1_000, { failed: true })
       await s.addAll(['aa', 'c', 'd'])
       const page = await s.list({ limit: 2, state: 'delayed' })
       assert.deepEqual(
