@@ -134,7 +134,7 @@ CREATE OR REPLACE FUNCTION add(queue text, key text, item jsonb DEFAULT NULL::js
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-select a.outcome from add_checked_befa349d(
+select a.outcome from add_checked_4e493050(
   $1, array[$2], case when $3 is not null then array[$3] end, '0', $4, $5) a
 $function$;
 
@@ -283,11 +283,11 @@ CREATE OR REPLACE FUNCTION add_after(queue text, key text, delay interval, item 
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-select a.outcome from add_checked_befa349d(
+select a.outcome from add_checked_4e493050(
   $1, array[$2], case when $4 is not null then array[$4] end, $3, $5, $6) a
 $function$;
 
-CREATE OR REPLACE FUNCTION add_checked_befa349d(in_queue text, in_keys text[], in_items jsonb[], in_delay interval, in_priority integer, in_dedupe text)
+CREATE OR REPLACE FUNCTION add_checked_4e493050(in_queue text, in_keys text[], in_items jsonb[], in_delay interval, in_priority integer, in_dedupe text)
  RETURNS TABLE(key text, outcome text)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -297,7 +297,7 @@ declare
   keys_step constant int := 1000;
   delay_max constant float8 := 315576000000;
   delay_ms float8 := extract(epoch from in_delay) * 1000;
-  wrong text; all_keys text[]; all_items text[]; all_indexes int[]; step int := 0; size int;
+  wrong text; step_keys text[]; step_items text[]; step_indexes int[];
 begin
   perform check_names_b7e6ac1c(in_queue, in_keys);
   wrong := case
@@ -318,22 +318,20 @@ begin
       then 'item must not contain a number that a double cannot hold'
     end;
   if wrong is not null then raise exception using errcode = '22023', message = 'sluice: ' || wrong; end if;
-  select array_agg(x.key order by x.key), array_agg(x.item::text order by x.key),
-    array_agg(x.index::int order by x.key)
-  into all_keys, all_items, all_indexes
-  from (
-    select distinct on (i.key collate "C") i.key collate "C" as key, i.item, i.index
-    from unnest(in_keys, in_items) with ordinality as i(key, item, index)
-    order by i.key collate "C", i.index desc) x;
-  size := coalesce(cardinality(all_keys), 0);
-  while step * keys_step < size loop
+  for step_keys, step_items, step_indexes in
+    select array_agg(x.key order by x.nth), array_agg(x.item::text order by x.nth),
+      array_agg(x.index::int order by x.nth)
+    from (
+      select d.*, row_number() over (order by d.key) - 1 as nth from (
+        select distinct on (i.key collate "C") i.key collate "C" as key, i.item, i.index
+        from unnest(in_keys, in_items) with ordinality as i(key, item, index)
+        order by i.key collate "C", i.index desc) d) x
+    group by x.nth / keys_step order by min(x.nth)
+  loop
     return query
       with part as materialized (
         select p.key, p.item, (row_number() over (order by p.index))::int as index
-        from unnest(
-          all_keys[step * keys_step + 1 : (step + 1) * keys_step],
-          all_items[step * keys_step + 1 : (step + 1) * keys_step],
-          all_indexes[step * keys_step + 1 : (step + 1) * keys_step]) as p(key, item, index)
+        from unnest(step_keys, step_items, step_indexes) as p(key, item, index)
       ), batch as materialized (
         select array_agg(p.key order by p.key collate "C") as keys,
           array_agg(p.item order by p.key collate "C") as items,
@@ -352,7 +350,6 @@ begin
       )
       select p.key, (array['unchanged', 'added', 'moved', 'parked', 'added'])[coalesce(f.outcome, 4) + 1]
       from part p left join firsts f on f.key = p.key order by p.index;
-    step := step + 1;
   end loop;
 end
 $function$;
@@ -388,7 +385,7 @@ CREATE OR REPLACE FUNCTION add_many(queue text, keys text[], items jsonb[] DEFAU
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-select a.key, a.outcome from add_checked_befa349d($1, $2, $3, $4, $5, $6) a
+select a.key, a.outcome from add_checked_4e493050($1, $2, $3, $4, $5, $6) a
 $function$;
 
 CREATE OR REPLACE FUNCTION add_record_745b6e4a(in_queue text, in_record text, in_steps integer[], in_kept integer[], in_cap integer, in_codes integer, in_runs integer, in_runs_of_code integer, in_runs_ms double precision, in_now double precision)

@@ -378,8 +378,8 @@ end
 $body$;`,
   },
   {
-    name: 'add_checked_befa349d',
-    sql: `create or replace function sluice.add_checked_befa349d(
+    name: 'add_checked_4e493050',
+    sql: `create or replace function sluice.add_checked_4e493050(
   in_queue text, in_keys text[], in_items jsonb[], in_delay interval, in_priority int, in_dedupe text
 ) returns table (key text, outcome text) language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -389,7 +389,7 @@ declare
   keys_step constant int := 1000;
   delay_max constant float8 := 315576000000;
   delay_ms float8 := extract(epoch from in_delay) * 1000;
-  wrong text; all_keys text[]; all_items text[]; all_indexes int[]; step int := 0; size int;
+  wrong text; step_keys text[]; step_items text[]; step_indexes int[];
 begin
   perform sluice.check_names_b7e6ac1c(in_queue, in_keys);
   wrong := case
@@ -410,22 +410,20 @@ begin
       then 'item must not contain a number that a double cannot hold'
     end;
   if wrong is not null then raise exception using errcode = '22023', message = 'sluice: ' || wrong; end if;
-  select array_agg(x.key order by x.key), array_agg(x.item::text order by x.key),
-    array_agg(x.index::int order by x.key)
-  into all_keys, all_items, all_indexes
-  from (
-    select distinct on (i.key collate "C") i.key collate "C" as key, i.item, i.index
-    from unnest(in_keys, in_items) with ordinality as i(key, item, index)
-    order by i.key collate "C", i.index desc) x;
-  size := coalesce(cardinality(all_keys), 0);
-  while step * keys_step < size loop
+  for step_keys, step_items, step_indexes in
+    select array_agg(x.key order by x.nth), array_agg(x.item::text order by x.nth),
+      array_agg(x.index::int order by x.nth)
+    from (
+      select d.*, row_number() over (order by d.key) - 1 as nth from (
+        select distinct on (i.key collate "C") i.key collate "C" as key, i.item, i.index
+        from unnest(in_keys, in_items) with ordinality as i(key, item, index)
+        order by i.key collate "C", i.index desc) d) x
+    group by x.nth / keys_step order by min(x.nth)
+  loop
     return query
       with part as materialized (
         select p.key, p.item, (row_number() over (order by p.index))::int as index
-        from unnest(
-          all_keys[step * keys_step + 1 : (step + 1) * keys_step],
-          all_items[step * keys_step + 1 : (step + 1) * keys_step],
-          all_indexes[step * keys_step + 1 : (step + 1) * keys_step]) as p(key, item, index)
+        from unnest(step_keys, step_items, step_indexes) as p(key, item, index)
       ), batch as materialized (
         select array_agg(p.key order by p.key collate "C") as keys,
           array_agg(p.item order by p.key collate "C") as items,
@@ -444,7 +442,6 @@ begin
       )
       select p.key, (array['unchanged', 'added', 'moved', 'parked', 'added'])[coalesce(f.outcome, 4) + 1]
       from part p left join firsts f on f.key = p.key order by p.index;
-    step := step + 1;
   end loop;
 end
 $body$;`,
@@ -1638,14 +1635,14 @@ export const publicFunctions: readonly PublicFunction[] = [
     argumentTypes: 'text, text, interval, jsonb, int, text',
     summary: 'Adds a key to a queue, due after a delay: returns added, moved, unchanged or parked.',
     interface: 1,
-    hash: 'ac77b767',
+    hash: 'f34417a9',
     sql: `create or replace function sluice.add_after(
   queue text, key text, delay interval, item jsonb default null, priority int default 0,
   dedupe text default 'client-go'
 ) returns text language sql security definer
 set search_path = pg_catalog, pg_temp
 as $body$
-select a.outcome from sluice.add_checked_befa349d(
+select a.outcome from sluice.add_checked_4e493050(
   $1, array[$2], case when $4 is not null then array[$4] end, $3, $5, $6) a
 $body$;`,
   },
@@ -1654,14 +1651,14 @@ $body$;`,
     argumentTypes: 'text, text[], jsonb[], interval, int, text',
     summary: 'Adds any number of keys to a queue: returns each key once, with its outcome.',
     interface: 1,
-    hash: '45152f1e',
+    hash: '4536478a',
     sql: `create or replace function sluice.add_many(
   queue text, keys text[], items jsonb[] default null, delay interval default '0',
   priority int default 0, dedupe text default 'client-go'
 ) returns table (key text, outcome text) language sql security definer
 set search_path = pg_catalog, pg_temp
 as $body$
-select a.key, a.outcome from sluice.add_checked_befa349d($1, $2, $3, $4, $5, $6) a
+select a.key, a.outcome from sluice.add_checked_4e493050($1, $2, $3, $4, $5, $6) a
 $body$;`,
   },
   {
@@ -1669,14 +1666,14 @@ $body$;`,
     argumentTypes: 'text, text, jsonb, int, text',
     summary: 'Adds a key to a queue: returns added, moved, unchanged or parked.',
     interface: 1,
-    hash: '60c7b708',
+    hash: '1230fdf8',
     sql: `create or replace function sluice.add(
   queue text, key text, item jsonb default null, priority int default 0,
   dedupe text default 'client-go'
 ) returns text language sql security definer
 set search_path = pg_catalog, pg_temp
 as $body$
-select a.outcome from sluice.add_checked_befa349d(
+select a.outcome from sluice.add_checked_4e493050(
   $1, array[$2], case when $3 is not null then array[$3] end, '0', $4, $5) a
 $body$;`,
   },

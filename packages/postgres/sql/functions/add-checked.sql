@@ -13,7 +13,7 @@ declare
   keys_step constant int := 1000;
   delay_max constant float8 := 315576000000;
   delay_ms float8 := extract(epoch from in_delay) * 1000;
-  wrong text; all_keys text[]; all_items text[]; all_indexes int[]; step int := 0; size int;
+  wrong text; step_keys text[]; step_items text[]; step_indexes int[];
 begin
   perform sluice.check_names(in_queue, in_keys);
   wrong := case
@@ -34,23 +34,22 @@ begin
       then 'item must not contain a number that a double cannot hold'
     end;
   if wrong is not null then raise exception using errcode = '22023', message = 'sluice: ' || wrong; end if;
-  -- By the bytes of the keys, which is the order in which all verbs lock.
-  select array_agg(x.key order by x.key), array_agg(x.item::text order by x.key),
-    array_agg(x.index::int order by x.key)
-  into all_keys, all_items, all_indexes
-  from (
-    select distinct on (i.key collate "C") i.key collate "C" as key, i.item, i.index
-    from unnest(in_keys, in_items) with ordinality as i(key, item, index)
-    order by i.key collate "C", i.index desc) x;
-  size := coalesce(cardinality(all_keys), 0);
-  while step * keys_step < size loop
+  -- By the bytes of the keys, which is the order in which all verbs lock. Each step has arrays of its
+  -- own: cutting a part out of one long array reads all that comes before it.
+  for step_keys, step_items, step_indexes in
+    select array_agg(x.key order by x.nth), array_agg(x.item::text order by x.nth),
+      array_agg(x.index::int order by x.nth)
+    from (
+      select d.*, row_number() over (order by d.key) - 1 as nth from (
+        select distinct on (i.key collate "C") i.key collate "C" as key, i.item, i.index
+        from unnest(in_keys, in_items) with ordinality as i(key, item, index)
+        order by i.key collate "C", i.index desc) d) x
+    group by x.nth / keys_step order by min(x.nth)
+  loop
     return query
       with part as materialized (
         select p.key, p.item, (row_number() over (order by p.index))::int as index
-        from unnest(
-          all_keys[step * keys_step + 1 : (step + 1) * keys_step],
-          all_items[step * keys_step + 1 : (step + 1) * keys_step],
-          all_indexes[step * keys_step + 1 : (step + 1) * keys_step]) as p(key, item, index)
+        from unnest(step_keys, step_items, step_indexes) as p(key, item, index)
       ), batch as materialized (
         select array_agg(p.key order by p.key collate "C") as keys,
           array_agg(p.item order by p.key collate "C") as items,
@@ -69,7 +68,6 @@ begin
       )
       select p.key, (array['unchanged', 'added', 'moved', 'parked', 'added'])[coalesce(f.outcome, 4) + 1]
       from part p left join firsts f on f.key = p.key order by p.index;
-    step := step + 1;
   end loop;
 end
 $body$;
