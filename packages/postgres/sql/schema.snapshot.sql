@@ -833,7 +833,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION count_pending_36a6758d(in_queue text, in_most integer, in_lock boolean)
+CREATE OR REPLACE FUNCTION count_pending_cc3c258b(in_queue text, in_most integer, in_lock boolean)
  RETURNS integer
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -874,7 +874,7 @@ begin
       limit in_most) x;
     known[1] := case when pending < in_most and oldest > known[3] then pending - known[2] end;
   end if;
-  if in_lock then
+  if in_lock and pending > 1000 then
     known[2] := drawn;
     known[3] := pg_current_xact_id()::text;
     perform set_config(setting, known::text, false);

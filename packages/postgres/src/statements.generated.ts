@@ -955,8 +955,8 @@ end
 $body$;`,
   },
   {
-    name: 'count_pending_36a6758d',
-    sql: `create or replace function sluice.count_pending_36a6758d(in_queue text, in_most int, in_lock boolean) returns int
+    name: 'count_pending_cc3c258b',
+    sql: `create or replace function sluice.count_pending_cc3c258b(in_queue text, in_most int, in_lock boolean) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -996,7 +996,7 @@ begin
       limit in_most) x;
     known[1] := case when pending < in_most and oldest > known[3] then pending - known[2] end;
   end if;
-  if in_lock then
+  if in_lock and pending > 1000 then
     known[2] := drawn;
     known[3] := pg_current_xact_id()::text;
     perform set_config(setting, known::text, false);
@@ -1722,7 +1722,7 @@ export const statementTexts = {
   buckets: 'select name, per_second, burst, tokens, at from sluice.buckets where tokens is not null order by name',
   claimAdopt: 'select key, item, token, failures, crashes, priority, asked_at, ready_at, at, trace from sluice.claim_adopt_7ce2d897($1::text, $2::text)',
   claim: 'select now, until, keys, items, tokens, failures, crashes, priorities, asked, ready, ended_keys, ended_tokens, look_before, item, traces from sluice.claim_b7dffd65( $1::text, $2::int, $3::text, $4::text, $5::float8, $6::float8, $7::bigint, $8::int, $9::float8, $10::float8)',
-  countPending: 'select sluice.count_pending_36a6758d($1::text, $2::int, $3::boolean) as pending',
+  countPending: 'select sluice.count_pending_cc3c258b($1::text, $2::int, $3::boolean) as pending',
   counts: 'select now, ready, delayed, backoff, processing, dirty, parked, idle, paused, oldest, capped, sluice.ahead_ms_a3187b88() as ahead from sluice.counts_3c858474($1::text, $2::int, $3::float8, $4::float8)',
   doctorHorizon: "select h.kind, h.name, h.held, coalesce(h.seconds, 0)::float8 as seconds from ( select 'session' as kind, concat_ws(' ', a.pid::text, a.usename, a.application_name, a.state) as name, age(a.backend_xmin) as held, extract(epoch from clock_timestamp() - a.xact_start) as seconds from pg_catalog.pg_stat_activity a where a.backend_xmin is not null and a.pid <> pg_backend_pid() union all select 'replication slot', s.slot_name::text, greatest(age(s.xmin), age(s.catalog_xmin)), null from pg_catalog.pg_replication_slots s where s.xmin is not null or s.catalog_xmin is not null union all select 'prepared transaction', p.gid, age(p.transaction), extract(epoch from clock_timestamp() - p.prepared) from pg_catalog.pg_prepared_xacts p ) h order by h.held desc nulls last limit 1",
   doctorLeases: 'select count(*)::int as n, coalesce(max(sluice.present_4c1f74c0(null, null) - k.lease_until), 0) as late from sluice.keys k where k.token is not null and k.lease_until < sluice.present_4c1f74c0(null, null)',

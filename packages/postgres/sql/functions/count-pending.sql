@@ -42,8 +42,9 @@ begin
       limit in_most) x;
     known[1] := case when pending < in_most and oldest > known[3] then pending - known[2] end;
   end if;
-  -- The transaction of a caller may have a number, or a snapshot, that is older than the position.
-  if in_lock then
+  -- Few keys are counted at once, and a session may add to thousands of queues. The transaction of a caller
+  -- may have a number, or a snapshot, that is older than the position.
+  if in_lock and pending > 1000 then
     known[2] := drawn;
     known[3] := pg_current_xact_id()::text;
     perform set_config(setting, known::text, false);

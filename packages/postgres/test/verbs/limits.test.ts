@@ -108,6 +108,27 @@ test('pending keys are not counted again while maxPending is far away', async ()
   await pool.end()
 })
 
+test('of a queue with few keys, no count is remembered: a connection may serve thousands', async () => {
+  const pool = poolOf(server.url, 1)
+  await driver.close()
+  driver = postgresDriver({ pool, schema, notify: false, onWarning() {} })
+  await driver.open({})
+  const remembered = async () => {
+    await driver.add('q', [ask('again')], { ...options, maxPending: 50_000 })
+    const { rows } = await pool.query(
+      `select current_setting(format('sluice_pending.q%s_%s', $1::regclass::oid,
+        to_hex(${schema}.${installed('queue_number')}('q'))), true) is not null as found`,
+      [`${schema}.keys`],
+    )
+    return rows[0].found
+  }
+  expect(await remembered()).toBe(false)
+  await pool.query(addMany('k', 2_000))
+  expect(await remembered()).toBe(true)
+  await driver.close()
+  await pool.end()
+})
+
 test('a count that is remembered misses no key of a transaction that commits after it', async () => {
   const pool = poolOf(server.url, 1)
   const other = poolOf(server.url, 1)
