@@ -105,19 +105,13 @@ export class Link {
     const client = this.#client
     if (client === undefined || this.#isClosed) throw this.#lost(false)
     this.#count(1)
-    let reply: unknown
     try {
-      reply = await client.send(command)
+      return (await client.send(command)) as Reply
     } catch (error) {
       throw replyError(error) ?? this.#lost(true, error)
     } finally {
       this.#count(-1)
     }
-    // node-redis takes the end of a subscription, as of a slot that moves, for the reply to a command. Each reply
-    // that follows is given to the wrong command.
-    if (reply === undefined) this.close(new Error('a reply was lost'))
-    if (this.#isClosed) throw this.#lost(true)
-    return reply as Reply
   }
 
   async subscribe(

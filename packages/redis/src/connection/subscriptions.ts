@@ -76,7 +76,7 @@ export class Subscriptions {
 
   /** The connection for commands was opened again. */
   mainOpened(link: Link): void {
-    if (link.isShareable) this.#subscribeAll(link)
+    if (this.#isCarriedBy(link)) this.#subscribeAll(link)
     else if (this.#own?.current !== undefined) this.#subscribeAll(this.#own.current)
     else if (this.#own !== undefined) this.#own.openNow()
     else if (this.#channels.size > 0) this.#carrier().catch(() => {})
@@ -112,9 +112,14 @@ export class Subscriptions {
     return true
   }
 
+  /** node-redis does not notice the end of a subscription by the server while it waits for a reply. */
+  #isCarriedBy(main: Link): boolean {
+    return main.isShareable && !this.#isSharded
+  }
+
   async #carrier(): Promise<Link> {
     const main = await this.#main.get()
-    if (main.isShareable) return main
+    if (this.#isCarriedBy(main)) return main
     if (this.#own === undefined) {
       const own = new OpenLink(this.#options, this.#resolve)
       own.onOpen = (link) => this.#subscribeAll(link)

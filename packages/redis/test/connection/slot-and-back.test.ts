@@ -30,18 +30,22 @@ describe.skipIf(!needs('redis-server', hasRedis))('a slot that moves away and ba
     return owner.process
   }
 
-  test.each(libraries)('keeps its subscription, with %s', async (library) => {
-    const connections = await open({ url: url(), library })
-    const channel = '{a}:wake'
+  test.each(libraries)('keeps its subscription while a call waits, with %s', async (library) => {
+    // The call that waits must not end the connection.
+    const connections = await open({ url: url(), library, timeoutMs: 300_000 })
+    const [channel, list] = ['{a}:wake', '{a}:list']
     await connections.subscribe(channel, quiet)
-    const server = await moveAndBack(channel)
+    connections.send(list, ['BLPOP', list, '0']).catch(() => {})
+    const server = (await cluster.primaryOf(channel)).process
+    await expect.poll(() => server.info('blocked_clients')).toBe('1')
+    await moveAndBack(channel)
     await expect.poll(() => server.command('SPUBLISH', channel, 'hello')).toBe(1)
   })
 
   test.each(libraries)('gives no call the reply to another, with %s', async (library) => {
     const connections = await open({ url: url(), library })
     const [list, other] = [`{b}:${library}`, '{b}:other']
-    // node-redis takes the end of two subscriptions for the reply that it waits for.
+    // node-redis takes the end of the second one for the reply that it waits for.
     for (const channel of ['{b}:1', '{b}:2']) await connections.subscribe(channel, quiet)
     const replies = Promise.allSettled([
       connections.send(list, ['BLPOP', list, '0']),
