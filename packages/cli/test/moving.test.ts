@@ -151,6 +151,18 @@ describe('move', () => {
     expect(await names(back)).toBe('a\nb\nlater\nparked\n')
   })
 
+  test('says which queues stay paused in the target, as one that was paused before', async () => {
+    const [store, to] = [newFile(), newFile()]
+    await output(['add', 'orders', 'a'], { store })
+    await output(['add', 'mails', 'a'], { store })
+    await output(['pause', 'orders'], { store })
+    const { err } = await cli(['move', store, to])
+    expect(err).toBe(
+      'orders stays paused in the target; to hand out its keys, run `sluice resume`\n',
+    )
+    expect((await cli(['move', store, newFile(), '--no-resume'])).err).toBe('')
+  })
+
   test('waits until no key is held, can be interrupted, and is safe to repeat', async () => {
     const store = await filled()
     const driver = await driverOf(store)

@@ -9,7 +9,7 @@ export const move: CommandSpec = {
   name: 'move',
   summary: 'Move queues to another store',
   details:
-    'Each queue is paused in both stores; once no key of it is held, its keys are moved, and it is resumed in the target. In the source it stays paused and empty. The command is safe to repeat if interrupted. To keep the source, use `sluice copy`.',
+    'Each queue is paused in both stores; once no key of it is held, its keys are moved, and it is resumed in the target, unless it was paused before. In the source it stays paused and empty. The command is safe to repeat if interrupted. To keep the source, use `sluice copy`.',
   group: 'Stores',
   endsAfterAbort: true,
   positionals: queuesOfStores,
@@ -44,6 +44,13 @@ export const move: CommandSpec = {
       },
     })
     await print.endProgress()
+    for (const { queue } of input.flag('resume') ? moved : []) {
+      const { paused } = await to.inspection.queue(queue).counts({ cap: 1 })
+      if (!paused) continue
+      await print.note(
+        `${shown(queue)} stays paused in the target; to hand out its keys, run \`sluice resume\``,
+      )
+    }
     if (print.isDocument) return await print.document({ queues: moved }).then(() => undefined)
     await print.lines(
       moved.map((each) => `${shown(each.queue)}: ${manyWords(each.moved, 'key')} moved`),
