@@ -7,6 +7,7 @@ import {
   lowPriority,
   SluiceError,
   TerminalError,
+  tokenBucket,
 } from '../../src/index.ts'
 import { nextTurn } from '../support/late-driver.ts'
 import { late, leased, Scene, setups, take } from '../support/setups.ts'
@@ -127,6 +128,16 @@ describe.each(setups)('a controller, over $way', (setup) => {
       dueAt: scene.clock.now() + 30_000,
     })
     expect(counted, 'a limiter that counts in this process counts it, too').toEqual(['k'])
+  })
+
+  test('a delay of an error takes no token of a bucket', async () => {
+    const scene = new Scene(setup)
+    const limiter = tokenBucket({ name: 'shared', perSecond: 1, burst: 1 })
+    const queue = scene.limited<string>({ limiter })
+    await queue.addMany(['busy', 'b', 'c'])
+    await (await take(queue)).retry(Object.assign(new Error('busy'), { retryAfterMs: 30_000 }))
+    expect(await (await take(queue)).retry(new Error('takes the token'))).toBe('ready')
+    expect(await (await take(queue)).retry(new Error('waits for the next one'))).toBe('delayed')
   })
 
   test('Crashes: maxFailures counts no crash that came before', async () => {
