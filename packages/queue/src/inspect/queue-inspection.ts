@@ -162,11 +162,9 @@ export class QueueInspection implements Inspect {
     const stepMs = stepMsOf[range]
     const { calls } = this.#core
     const { driver, name } = calls
-    const reply = await calls.inquire(
-      () => driver.history?.(name, stepMs) ?? { now: never, steps: [] },
-    )
-    if (driver.history === undefined) return { now: (await this.row('-')).now, stepMs, steps: [] }
-    return { stepMs, ...shownHistory(driver, reply) }
+    const read = driver.history?.bind(driver)
+    if (read === undefined) return { now: (await this.row('-')).now, stepMs, steps: [] }
+    return { stepMs, ...shownHistory(driver, await calls.inquire(() => read(name, stepMs))) }
   }
 
   async failedRuns(): Promise<readonly FailedRunInfo[]> {
@@ -192,8 +190,8 @@ export class QueueInspection implements Inspect {
     request: object,
     send: (operate: Operate) => Awaitable<R>,
   ): Promise<R> {
-    const core = this.#core
-    const { driver, name, handle } = core.calls
+    const { calls } = this.#core
+    const { driver, name, handle } = calls
     const { operate } = driver
     if (operate === undefined) {
       throw new SluiceTypeError(
@@ -201,7 +199,6 @@ export class QueueInspection implements Inspect {
         `cannot be operated on: the driver ${driver.name} has no verbs for that`,
       )
     }
-    const { calls } = core
     const sent = { verb, ...request }
     const operated = async (): Promise<R> => {
       const result = await send(operate)
