@@ -17,7 +17,14 @@ export function fakeRealTime(
 ): RealTime {
   // real time: is put under control here; setImmediate is not, so that the event loop continues.
   const timers = ['setTimeout', 'clearTimeout', 'performance'] as const // real time: see above.
-  vi.useFakeTimers({ toFake: options.withDate === true ? [...timers, 'Date'] : [...timers] })
+  const ms = Math.ceil(performance.now())
+  vi.useFakeTimers({
+    toFake: options.withDate === true ? [...timers, 'Date'] : [...timers],
+    now: Date.now() - ms,
+  })
+  // The time goes on from where it was: a timer that an earlier test of this process left, such as the pause of
+  // a store that was away, is due when it fires, and is not set once more, among those of this test.
+  vi.advanceTimersByTime(ms)
   onTestFinished(() => {
     vi.useRealTimers()
   })
