@@ -37,10 +37,9 @@ const nextStep = Promise.resolve()
 /**
  * One run of a handler, from taking the key to the acknowledgement of its finish. It never rejects.
  *
- * The slot is free when the handler has returned; the finish is handed over in the same turn. A key
- * is never given back under a handler that is still running. One that does not stop when it is told
- * to is abandoned: its lease is not renewed any more and expires. Where there is no lease, the key
- * is given back when the handler ends at last.
+ * The slot is free when the handler has returned; the finish is handed over in the same turn. A key is never
+ * given back under a handler that is still running. One that does not stop when it is told to is abandoned: its
+ * lease is not renewed any more and expires. Where there is no lease, the key is given back when the handler ends.
  */
 export class HandlerRun<T> implements UnacknowledgedRun, FinishReceiver {
   readonly #core: QueueCore
