@@ -58,8 +58,8 @@ function each(
  */
 function purge(change: Change, queue: string, last?: number): Awaitable<number> {
   const step = change(queue, (tx) => purgeSome(tx, last))
-  const goOn = (done: { readonly removed: number; readonly last: number }): Awaitable<number> =>
-    done.removed < purgeStep
+  const goOn = (done: PurgeStep): Awaitable<number> =>
+    done.isLast
       ? done.removed
       : new Promise<void>(nextTurn)
           .then(() => purge(change, queue, done.last))
@@ -67,18 +67,26 @@ function purge(change: Change, queue: string, last?: number): Awaitable<number> 
   return step instanceof Promise ? step.then(goOn) : goOn(step)
 }
 
+interface PurgeStep {
+  readonly removed: number
+  /** The greatest id of a key when the purge began. */
+  readonly last: number
+  readonly isLast: boolean
+}
+
 /**
  * Keys that are not held are deleted without being read, since nothing of them remains; of held
  * keys the held half remains.
  */
-function purgeSome(tx: WriteTransaction, lastOfFirst: number | undefined) {
+function purgeSome(tx: WriteTransaction, last = lastId(tx)): PurgeStep {
   const { statements, queueId } = tx
-  const { last } =
-    lastOfFirst === undefined
-      ? (statements.operatePurgeLast.get() as { readonly last: number })
-      : { last: lastOfFirst }
   const deleted = Number(statements.operatePurgeFree.run(queueId, last, purgeStep).changes)
-  const cleared = deleted < purgeStep ? Number(statements.operatePurgeHeld.run(queueId).changes) : 0
+  const isLast = deleted < purgeStep
+  const cleared = isLast ? Number(statements.operatePurgeHeld.run(queueId).changes) : 0
   tx.purged()
-  return { removed: deleted + cleared, last }
+  return { removed: deleted + cleared, last, isLast }
+}
+
+function lastId({ statements }: WriteTransaction): number {
+  return (statements.operatePurgeLast.get() as { readonly last: number }).last
 }
