@@ -168,7 +168,12 @@ export class DriverHandle {
   }
 
   #beginWatch(onBegun: () => void): void {
-    const begun = this.driver.watch?.((name) => this.wake(name))
+    let begun: Awaitable<() => Awaitable<void>> | undefined
+    try {
+      begun = this.driver.watch?.((name) => this.wake(name))
+    } catch (error) {
+      this.#report(error)
+    }
     if (begun === undefined) return
     const watch: { end?: () => Awaitable<void> } = {}
     this.#watch = watch
@@ -184,7 +189,12 @@ export class DriverHandle {
         watch.end = end
         return onBegun()
       })
-      .catch((error: unknown) => this.#report(error))
+      .catch((error: unknown) => {
+        // The next waiter tries again, if that may help.
+        const mayHelp = SluiceError.is(error) && error.retryable
+        if (mayHelp && this.#watch === watch) this.#watch = undefined
+        this.#report(error)
+      })
   }
 
   async #endWatch(): Promise<void> {

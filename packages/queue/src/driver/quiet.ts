@@ -24,17 +24,19 @@ export class Quiet {
   readonly #handle: DriverHandle
   readonly #owner: QuietOwner
   #workedAt = -Infinity
+  /** Whether a caller has ever waited for keys; an object that only adds needs no news. */
+  #hasWaited = false
 
   constructor(afterMs: number, handle: DriverHandle, owner: QuietOwner) {
     this.#afterMs = afterMs
     this.#handle = handle
     this.#owner = owner
-    if (afterMs === Infinity) handle.watchAgain()
   }
 
   /** Whether the store must be watched for this queue object. */
   get needsNews(): boolean {
-    return this.#afterMs === Infinity || !this.#owner.isIdleSince(this.#workedAt + this.#afterMs)
+    if (this.#afterMs === Infinity) return this.#hasWaited
+    return !this.#owner.isIdleSince(this.#workedAt + this.#afterMs)
   }
 
   /** Whether there is a watch to end once nothing needs it. */
@@ -49,14 +51,15 @@ export class Quiet {
 
   /** There is work in this process, or news of some. */
   noteWork(): void {
-    if (this.#afterMs === Infinity) return
-    this.#workedAt = this.#handle.clock.monotonicMs()
-    if (this.#owner.isWaiting) this.#handle.watchAgain()
+    if (this.#afterMs !== Infinity) this.#workedAt = this.#handle.clock.monotonicMs()
+    if (!this.#owner.isWaiting) return
+    this.#hasWaited = true
+    this.#handle.watchAgain()
   }
 
   /** Whether the queue object is quiet; if all are, the watch of the store is ended. */
   rest(): boolean {
-    if (this.needsNews) return false
+    if (this.#afterMs === Infinity || this.needsNews) return false
     this.#handle.endNeedlessWatch()
     return true
   }

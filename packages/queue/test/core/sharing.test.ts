@@ -1,3 +1,4 @@
+import { SluiceError } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { memoryDriver } from '@sluice/memory'
 import { describe, expect, test } from 'vitest'
@@ -154,6 +155,9 @@ describe.each(setups)('a driver that queues share over $way', (setup) => {
   })
 })
 
+const away = new SluiceError('ERR_STORE', 'away', { retryable: true })
+const refused = new SluiceError('ERR_STORE', 'no permission')
+
 describe('opening and closing', () => {
   test('Options: opened by the first call of the first queue, closed with the last', async () => {
     const scene = new Scene(late)
@@ -229,8 +233,38 @@ describe('opening and closing', () => {
     }
     const queue = createQueue({ name: 'q', driver })
     await queue.add('a')
+    await take(queue)
     expect(String(await refusal(queue.close()))).toContain('the watch cannot be ended')
     expect([driver.count('open'), driver.count('close')]).toEqual([1, 1])
+  })
+
+  test.each([
+    ['rejects', async () => Promise.reject(away), 2],
+    [
+      'throws',
+      () => {
+        throw away
+      },
+      2,
+    ],
+    ['is refused', async () => Promise.reject(refused), 1],
+  ] as const)('a watch that %s is reported, and keys are handed out', async (_, fail, times) => {
+    const driver = new LateDriver(memoryDriver())
+    let watches = 0
+    driver.watch = () => {
+      watches += 1
+      return fail()
+    }
+    const errors: unknown[] = []
+    const queue = createQueue({ name: 'q', driver, onError: (error) => errors.push(error) })
+    for (const key of ['a', 'b']) {
+      await queue.add(key)
+      await (await take(queue)).done()
+    }
+    // The second waiter tries again, if that may help.
+    expect(watches).toBe(times)
+    expect(errors).toHaveLength(times)
+    await queue.close()
   })
 
   test('a driver that is being opened when the queue is closed is closed too', async () => {

@@ -194,6 +194,8 @@ describe.each(slowSetups)('outages over $way', (setup) => {
     await queue.shutDown()
     expect((await queue.get())?.key).toBe('a')
     expect(await queue.get()).toBe(undefined)
+    // The first caller that waited could not have the store watched.
+    expect(scene.takeErrors()).toEqual(['ERR_STORE_DAMAGED'])
   })
 
   test('close ends during an outage', async ({ onTestFinished }) => {
