@@ -229,10 +229,9 @@ async function clockFinding(connections: Connections, now: () => number): Promis
 }
 
 async function queueFindings(store: Store): Promise<readonly Finding[]> {
-  const names = await store.registeredQueues()
-  const found = await Promise.all(names.map((name) => liveliness(store, name, workerMs)))
-  const late = found.reduce((sum, one) => sum + one.late, 0)
-  const working = found.filter(({ workers }) => workers.length > 0).length
+  const found = await store.ofEachQueue((name) => liveliness(store, name, workerMs))
+  const late = found.reduce((sum, [, one]) => sum + one.late, 0)
+  const working = found.filter(([, { workers }]) => workers.length > 0).length
   return [
     late === 0
       ? { check: 'leases', level: 'ok', summary: 'no expired lease waits', facts: { late } }
@@ -245,8 +244,8 @@ async function queueFindings(store: Store): Promise<readonly Finding[]> {
     {
       check: 'workers',
       level: 'ok',
-      summary: `${working} of ${names.length} queues have a worker`,
-      facts: { queues: names.length, withWorkers: working },
+      summary: `${working} of ${found.length} queues have a worker`,
+      facts: { queues: found.length, withWorkers: working },
     },
   ]
 }

@@ -78,12 +78,12 @@ error({ err = 'SLUICELAYOUT queue ' .. queueName .. ' is stored with layout ' ..
 .. ', newer than 1; upgrade @sluice/redis' })
 end
 local isPaused = pausedMark == '1'
-local lastToken, ahead, latest, lastPrimary, graceUntil, term, lastNode =
-unpack(call('HMGET', scopeKey, 'token', 'ahead', 'latest', 'primary', 'grace', 'term', 'node'))
+local lastToken, ahead, latest, lastPrimary, graceUntil, term, lastNode, retiredSeq =
+unpack(call('HMGET', scopeKey, 'token', 'ahead', 'latest', 'primary', 'grace', 'term', 'node', 'seq'))
 local termSize = 4294967296
 local storedSeq = tonumber(seq or 0)
 term = tonumber(term or 0)
-seq = math.max(storedSeq, term * termSize)
+seq = math.max(storedSeq, term * termSize, tonumber(not version and retiredSeq or 0))
 graceUntil = tonumber(graceUntil or '-inf')
 lastToken = tonumber(lastToken or 0)
 local waitsUntil = tonumber(waits or 'inf')

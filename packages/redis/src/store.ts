@@ -19,15 +19,30 @@ const registeredMs = 3_600_000
 /** How long the names of queues with nothing on record stay in the registry. */
 const forgottenMs = 86_400_000
 
+/** How many queues are read at a time. */
+const queuesPerTurn = 1_000
+
 /** Registers a queue, also where the memory is full: its workers go on. */
 const registering = `#!lua flags=allow-oom
 return redis.call('ZADD', KEYS[1], ARGV[1], ARGV[2])`
 
-/** Removes names from the registry that were registered before an instant, and not again since. */
-const forgetting = `for index = 2, #ARGV do
-  local at = redis.call('ZSCORE', KEYS[1], ARGV[index])
-  if at and tonumber(at) < tonumber(ARGV[1]) then redis.call('ZREM', KEYS[1], ARGV[index]) end
-end`
+/**
+ * Deletes the keys of a queue that has nothing on record. Positions that are drawn later are above those of now:
+ * what a failover has lost is known by them.
+ */
+const retiring = `#!lua flags=allow-oom
+local version, paused, seq = unpack(redis.call('HMGET', KEYS[12], 'version', 'paused', 'seq'))
+if not version then return 1 end
+if version ~= '1' or paused == '1' or redis.call('HLEN', KEYS[1]) > 1 then return 0 end
+seq = math.max(tonumber(seq), tonumber(redis.call('HGET', KEYS[14], 'seq') or 0))
+redis.call('HSET', KEYS[14], 'seq', seq)
+redis.call('UNLINK', unpack(KEYS, 1, 13))
+redis.call('UNLINK', KEYS[16], KEYS[17])
+return 1`
+
+/** Removes a name from the registry that was registered before an instant, and not again since. */
+const forgetting = `local at = redis.call('ZSCORE', KEYS[1], ARGV[2])
+if at and tonumber(at) < tonumber(ARGV[1]) then redis.call('ZREM', KEYS[1], ARGV[2]) end`
 
 /** Where the values of a verb begin in the reply of its script. */
 export const verbStart = 5
@@ -245,12 +260,43 @@ export class Store {
     return (await this.read(registry, ['ZRANGE', registry, '0', '-1'])) as readonly string[]
   }
 
-  /** Forgets those of these queues, which have nothing on record, that no process has used for a day. */
-  async forgetQueues(names: readonly string[]): Promise<void> {
-    if (names.length === 0) return
+  /** Reads something of every queue that is registered, of a thousand at a time. */
+  async ofEachQueue<T>(
+    read: (queue: string) => Promise<T>,
+  ): Promise<readonly (readonly [string, T])[]> {
+    const names = await this.registeredQueues()
+    const all: (readonly [string, T])[] = []
+    for (let from = 0; from < names.length; from += queuesPerTurn) {
+      const some = names.slice(from, from + queuesPerTurn)
+      all.push(...(await Promise.all(some.map(async (name) => [name, await read(name)] as const))))
+    }
+    return all
+  }
+
+  /** The names of the queues that no process has used for a day. */
+  async unusedQueues(): Promise<ReadonlySet<string>> {
     const { registry } = this.layout
-    const since = this.#environment.clock.now() - forgottenMs
-    await this.send(registry, ['EVAL', forgetting, '1', registry, String(since), ...names])
+    const names = await this.read(registry, [
+      'ZRANGEBYSCORE',
+      registry,
+      '-inf',
+      this.#unusedSince(),
+    ])
+    return new Set(names as readonly string[])
+  }
+
+  /** Deletes what is left of a queue that has nothing on record, and its name. */
+  async forgetQueue(name: string): Promise<void> {
+    const { registry } = this.layout
+    const { all, recorded, slot } = this.layout.of(name)
+    const keys = [...all, ...recorded]
+    const isGone = await this.send(slot, ['EVAL', retiring, String(keys.length), ...keys])
+    if (isGone !== 1) return
+    await this.send(registry, ['EVAL', forgetting, '1', registry, this.#unusedSince(), name])
+  }
+
+  #unusedSince(): string {
+    return String(this.#environment.clock.now() - forgottenMs)
   }
 
   /**

@@ -1,4 +1,5 @@
-import type { Ask, Driver } from '@sluice/core/driver'
+import assert from 'node:assert/strict'
+import type { Ask, Driver, WorkerInfo } from '@sluice/core/driver'
 import { never } from '@sluice/core/driver'
 import { needs } from '@sluice/needs'
 import { hasRedis, type RedisProcess, startCluster, startRedis } from '@sluice/test-redis'
@@ -35,6 +36,37 @@ describe.skipIf(!needs('redis-server', hasRedis))('the queues of a store', () =>
     const others = await open()
     expect(await others.queues?.()).toEqual(['kept'])
     expect(await server.command('ZRANGE', registry, 0, -1)).toEqual(['kept', 'empty, new'])
+  })
+
+  test('leave nothing behind once they are empty and unused for a day', async () => {
+    const driver = await open()
+    const claims = { limit: 1, holder: 'h', claimId: 'c', leaseMs: 60_000 }
+    const seqOf = async (): Promise<number | undefined> => {
+      const { rows } = await driver.list('tenant', { limit: 1 })
+      return rows[0]?.seq
+    }
+    const worker = { processId: 1 } as unknown as WorkerInfo
+    const none = { started: 0, done: 0, failed: 0, added: 0, merged: 0, expired: 0 }
+    const record = { ...none, codes: [], failedRuns: [] }
+    await driver.tick('tenant', { holder: 'h', worker, limit: 1, failuresExpireMs: never, record })
+    await driver.add('tenant', [ask], options)
+    const before = await seqOf()
+    const token = (await driver.claim('tenant', claims)).claims[0]?.token ?? 0
+    const done = { as: 'done', key: 'a', token, forget: true } as const
+    await driver.finish('tenant', [done], options)
+    // As if the worker had ended a day ago.
+    await server.command('HDEL', 'sluice:{tenant}:workers', 'h')
+    const keys = async () => (await server.command('KEYS', 'sluice:{tenant}:*')) as string[]
+    assert.deepEqual(await driver.queues?.(), [])
+    assert.equal((await keys()).length, 15)
+    await server.command('ZADD', registry, 1_000, 'tenant')
+    assert.deepEqual(await driver.queues?.(), [])
+    assert.deepEqual(await keys(), [])
+    // Positions and tokens rise, as if nothing had been deleted.
+    await driver.add('tenant', [ask], options)
+    assert.ok(Number(await seqOf()) > Number(before))
+    assert.ok(((await driver.claim('tenant', claims)).claims[0]?.token ?? 0) > token)
+    assert.deepEqual(await driver.queues?.(), ['tenant'])
   })
 
   test('are listed by a server that has lost everything, once a process uses them again', async () => {

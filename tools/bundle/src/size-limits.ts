@@ -5,7 +5,7 @@
  */
 export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/backoff': 5,
-  '@sluice/cli': 306,
+  '@sluice/cli': 307,
   '@sluice/conformance': 88,
   '@sluice/conformance/cli': 75,
   '@sluice/conformance/node-test': 75,
@@ -25,7 +25,7 @@ export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/metrics/opentelemetry': 16,
   '@sluice/metrics/prometheus': 13,
   '@sluice/postgres': 49,
-  '@sluice/redis': 46,
+  '@sluice/redis': 47,
   '@sluice/sqlite': 29,
   sluice: 70,
   'sluice/testing': 3,

@@ -24,13 +24,13 @@ if version and version ~= '1' then
     .. ', newer than 1; upgrade @sluice/redis' })
 end
 local isPaused = pausedMark == '1'
-local lastToken, ahead, latest, lastPrimary, graceUntil, term, lastNode =
-  unpack(call('HMGET', scopeKey, 'token', 'ahead', 'latest', 'primary', 'grace', 'term', 'node'))
+local lastToken, ahead, latest, lastPrimary, graceUntil, term, lastNode, retiredSeq =
+  unpack(call('HMGET', scopeKey, 'token', 'ahead', 'latest', 'primary', 'grace', 'term', 'node', 'seq'))
 -- Each primary numbers keys in a range of its own, above those of the primaries before it.
 local termSize = 4294967296
 local storedSeq = tonumber(seq or 0)
 term = tonumber(term or 0)
-seq = math.max(storedSeq, term * termSize)
+seq = math.max(storedSeq, term * termSize, tonumber(not version and retiredSeq or 0))
 graceUntil = tonumber(graceUntil or '-inf')
 lastToken = tonumber(lastToken or 0)
 -- What a process that found nothing was told: when to look again. Nobody was told anything yet: any time.

@@ -53,6 +53,9 @@ function tagged(name: string): string {
   return name.replaceAll(/[{}%]/g, (character) => encodeURIComponent(character))
 }
 
+/** Of how many queues the names are remembered; those of any other are made again. */
+const knownMax = 10_000
+
 /** The names of all keys of a store. */
 export class Layout {
   /** The sorted set of the names of all queues, by when they were last seen. */
@@ -83,6 +86,7 @@ export class Layout {
     let keys = this.#known.get(queue)
     if (keys === undefined) {
       keys = this.#keysOf(queue)
+      if (this.#known.size === knownMax) this.#known.clear()
       this.#known.set(queue, keys)
     }
     return keys

@@ -6,10 +6,14 @@ import { type Store, verbStart } from '../store.ts'
 
 /** The names of all queues that have keys, are paused, or have a worker on record. */
 export async function queues(store: Store): Promise<readonly string[]> {
-  const names = await store.registeredQueues()
-  const found = await Promise.all(names.map((name) => isThere(store, name)))
-  await store.forgetQueues(names.filter((_, index) => !found[index]))
-  return names.filter((_, index) => found[index])
+  const unused = await store.unusedQueues()
+  const all = await store.ofEachQueue(async (name) => {
+    const found = await isThere(store, name)
+    // A queue that cannot be deleted now is deleted by a later list.
+    if (!found && unused.has(name)) await store.forgetQueue(name).catch(() => {})
+    return found
+  })
+  return all.flatMap(([name, found]) => (found ? [name] : []))
 }
 
 async function isThere(store: Store, name: string): Promise<boolean> {
@@ -57,12 +61,15 @@ function workersOf(reply: readonly Reply[]): readonly WorkerRow[] {
 
 /** All buckets. */
 export async function buckets(store: Store): Promise<readonly BucketRow[]> {
-  const queueNames = await store.registeredQueues()
-  const keys = new Set(queueNames.map((name) => store.layout.of(name).buckets))
-  if (store.layout.isShared) keys.add(store.layout.of('').buckets)
-  const replies = await Promise.all([...keys].map((key) => store.read(key, ['HGETALL', key])))
+  const read = (queue: string): Promise<Reply> => {
+    const { buckets: key } = store.layout.of(queue)
+    return store.read(key, ['HGETALL', key])
+  }
+  const all = store.layout.isShared
+    ? [['', await read('')] as const]
+    : await store.ofEachQueue(read)
   const rows: BucketRow[] = []
-  for (const reply of replies) {
+  for (const [, reply] of all) {
     const cells = reply as readonly string[]
     for (let at = 0; at < cells.length; at += 2) {
       const name = cells[at]!

@@ -5,6 +5,7 @@ import { hasRedis, type RedisProcess, startCluster, startRedis } from '@sluice/t
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { checkServer } from '../../src/connection/check-server.ts'
 import { redisDriver } from '../../src/index.ts'
+import { scriptTexts } from '../../src/scripts.generated.ts'
 import { libraries, open, refusal } from './support.ts'
 
 describe.skipIf(!needs('redis-server', hasRedis))('the check of a server', () => {
@@ -39,6 +40,20 @@ describe.skipIf(!needs('redis-server', hasRedis))('the check of a server', () =>
   test('a server without a limit of its memory is accepted, and nothing is left in it', async () => {
     await checked(server.url)
     assert.equal(await server.command('DBSIZE'), 0)
+  })
+
+  test('a user needs the commands that scripts use, and no others', async () => {
+    const uses = /\b(?:call|inSlices|readAll|writeAll)\('([A-Z]+)'/g
+    const texts = Object.values(scriptTexts).join('\n')
+    const used = [...texts.matchAll(uses)].map(([, name = '']) => name)
+    const names = [...new Set([...used, 'PUBLISH', 'ZSCORE'])].filter((name) => name !== 'CLUSTER')
+    assert.ok(names.length > 15)
+    const granted = ['~sluice:*', '&sluice:*', '+eval', ...names.map((name) => `+${name}`)]
+    await checked(await user(...granted))
+    for (const name of names) {
+      const message = await problem(await user(...granted, `-${name}`))
+      assert.match(message, new RegExp(`may not use ${name};`))
+    }
   })
 
   test('a server that may evict keys is refused, unless that is accepted', async () => {
