@@ -1,10 +1,12 @@
 #!lua flags=no-writes
 -- Lists keys in the order of their bytes.
 --
--- Arguments: the most bytes of items and errors, the number of names, then the names, or -1 and: the sorted
--- set to read (keys or parked), the lower bound of ZRANGEBYLEX, the most keys to look at.
--- Reply: how many keys were looked at, negative if there were too many bytes for the rest, then for each stored key its name, item, error, holder, and the
--- numbers of its state, the trace contexts of the pending and of the claimed run; an absent text is false.
+-- Arguments: the most bytes of items and errors, or -1 to examine the keys; the number of names, then the
+-- names, or -1 and: the sorted set to read (keys or parked), the lower bound of ZRANGEBYLEX, the most keys to look at.
+-- Reply: how many keys were looked at, negative if there were too many bytes for the rest, and the name of the last of
+-- them; then for each stored key its name, item, error, holder, and the numbers of its state, the trace contexts of
+-- the pending and of the claimed run; an absent text is false. When it examines: then the names of the keys whose row
+-- does not agree with the sorted sets or the items.
 -- @include begin
 -- @include rows
 local bytesMax = numberArgument()
@@ -19,9 +21,21 @@ else
 end
 local replies = {}
 local bytes, looked = 0, #names
+
+local function agrees(key, state)
+  if state.place == NONE then return false end
+  local member = memberOf(state.place, key, state.ready, state.seq)
+  local dirty = state.token ~= 0 and state.due ~= inf and state.due
+  return tonumber(call('ZSCORE', setOfPlace[state.place], member)) == scoreOf(state.place, state)
+    and (tonumber(call('ZSCORE', dirtyKey, key)) or false) == dirty
+    and (not state.hasItem or call('HSTRLEN', itemsKey, key) > 0)
+end
+
 local whys = { [WHY_ADD] = 'add', [WHY_DELAY] = 'delay', [WHY_BACKOFF] = 'backoff' }
 for index, state in ipairs(readKeys(names)) do
-  if state.place ~= NONE and names[index] ~= '' then
+  if bytesMax < 0 then
+    if names[index] ~= '' and not agrees(names[index], state) then replies[#replies + 1] = names[index] end
+  elseif state.place ~= NONE and names[index] ~= '' then
     local key = names[index]
     local item = state.hasItem and call('HGET', itemsKey, key) or false
     local message = state.hasError and call('HGET', errorsKey, key) or false
@@ -46,4 +60,4 @@ for index, state in ipairs(readKeys(names)) do
     end
   end
 end
-return answer(looked, unpack(replies))
+return answer(looked, names[math.abs(looked)] or '', unpack(replies))

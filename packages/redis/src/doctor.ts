@@ -8,11 +8,20 @@ import { checkOptions, type RedisOptions } from './redis-options.ts'
 import { Layout } from './rows/layout.ts'
 import { StoreTime } from './rows/store-time.ts'
 import { Store } from './store.ts'
+import { examine } from './verbs/examine.ts'
 import { liveliness } from './verbs/queues.ts'
 
 /** One check and its result. */
 export type Finding = StoreFinding<
-  'server' | 'memory' | 'disk' | 'replicas' | 'scripts' | 'clock' | 'leases' | 'workers'
+  | 'server'
+  | 'memory'
+  | 'disk'
+  | 'replicas'
+  | 'scripts'
+  | 'clock'
+  | 'integrity'
+  | 'leases'
+  | 'workers'
 >
 
 /** By how much the clocks may differ, in milliseconds. */
@@ -42,6 +51,7 @@ export async function doctor(options: RedisOptions): Promise<readonly Finding[]>
       await replicaFinding(connections, infos),
       await scriptFinding(connections),
       await clockFinding(connections, () => environment.clock.now()),
+      ...(await integrityFindings(store)),
       ...(await queueFindings(store)),
     ]
   } catch (error) {
@@ -226,6 +236,18 @@ async function clockFinding(connections: Connections, now: () => number): Promis
   }
   const summary = `the clock of a server differs from this machine by ${facts.differenceMs} ms; after a failover, delays would end that much earlier or later`
   return { check, level: 'warning', summary, facts }
+}
+
+async function integrityFindings(store: Store): Promise<readonly Finding[]> {
+  const check = 'integrity'
+  const found = await store.ofEachQueue((queue) => examine(store, queue))
+  const damaged = found.flatMap(([queue, problem]): readonly Finding[] => {
+    if (problem === undefined) return []
+    const summary = `queue ${queue} is damaged: ${problem}; stop what uses it, export it, purge it, and import what was exported`
+    return [{ check, level: 'failure', summary, facts: { queue } }]
+  })
+  if (damaged.length > 0) return damaged
+  return [{ check, level: 'ok', summary: 'every row, set and item agrees', facts: {} }]
 }
 
 async function queueFindings(store: Store): Promise<readonly Finding[]> {

@@ -666,6 +666,19 @@ local function delayedMember(key, number)
 return pack('>I7', number) .. key
 end
 local delayedHead = 7
+local setOfPlace = { readyKey, delayedKey, backoffKey, heldKey, parkedKey, idleKey }
+local function memberOf(place, key, ready, number)
+if place == READY then return readyMember(key, ready, number) end
+if place == DELAYED or place == BACKOFF then return delayedMember(key, number) end
+return key
+end
+local function scoreOf(place, state)
+if place == READY then return -state.priority end
+if place == DELAYED or place == BACKOFF then return state.due end
+if place == HELD then return state.lease end
+if place == PARKED then return 0 end
+return state.failed
+end
 local function placeOf(state)
 if state.token ~= 0 then return HELD end
 if state.parked then return PARKED end
@@ -729,19 +742,6 @@ end
 local function removeMember(key, member)
 local list = removed[key]
 list[#list + 1] = member
-end
-local setOfPlace = { readyKey, delayedKey, backoffKey, heldKey, parkedKey, idleKey }
-local function memberOf(place, key, ready, number)
-if place == READY then return readyMember(key, ready, number) end
-if place == DELAYED or place == BACKOFF then return delayedMember(key, number) end
-return key
-end
-local function scoreOf(place, state)
-if place == READY then return -state.priority end
-if place == DELAYED or place == BACKOFF then return state.due end
-if place == HELD then return state.lease end
-if place == PARKED then return 0 end
-return state.failed
 end
 local function hasOtherPriority(place, priority)
 return (place == DELAYED or place == BACKOFF) and priority ~= 0 and 1 or 0
@@ -1551,9 +1551,19 @@ names = call('ZRANGEBYLEX', key, from, '+', 'LIMIT', 0, numberArgument())
 end
 local replies = {}
 local bytes, looked = 0, #names
+local function agrees(key, state)
+if state.place == NONE then return false end
+local member = memberOf(state.place, key, state.ready, state.seq)
+local dirty = state.token ~= 0 and state.due ~= inf and state.due
+return tonumber(call('ZSCORE', setOfPlace[state.place], member)) == scoreOf(state.place, state)
+and (tonumber(call('ZSCORE', dirtyKey, key)) or false) == dirty
+and (not state.hasItem or call('HSTRLEN', itemsKey, key) > 0)
+end
 local whys = { [WHY_ADD] = 'add', [WHY_DELAY] = 'delay', [WHY_BACKOFF] = 'backoff' }
 for index, state in ipairs(readKeys(names)) do
-if state.place ~= NONE and names[index] ~= '' then
+if bytesMax < 0 then
+if names[index] ~= '' and not agrees(names[index], state) then replies[#replies + 1] = names[index] end
+elseif state.place ~= NONE and names[index] ~= '' then
 local key = names[index]
 local item = state.hasItem and call('HGET', itemsKey, key) or false
 local message = state.hasError and call('HGET', errorsKey, key) or false
@@ -1578,7 +1588,7 @@ break
 end
 end
 end
-return answer(looked, unpack(replies))`, 'end)()'].join('\n'),
+return answer(looked, names[math.abs(looked)] or '', unpack(replies))`, 'end)()'].join('\n'),
   overview: ['#!lua flags=no-writes', parts.begin, 'return (function()', `local withinMs = numberArgument()
 local workers = {}
 local all = call('HGETALL', workersKey)

@@ -25,6 +25,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('doctor', () => {
       replicas: 'ok',
       scripts: 'ok',
       clock: 'ok',
+      integrity: 'ok',
       leases: 'ok',
       workers: 'ok',
     })
@@ -138,5 +139,56 @@ describe.skipIf(!needs('redis-server', hasRedis))('doctor', () => {
     await driver.claim('late', { limit: 1, holder: 'h', claimId: 'c', leaseMs: -120_000 })
     const found = await doctor({ url: server.url })
     expect(found.find(({ check }) => check === 'leases')?.facts).toEqual({ late: 1 })
+  })
+
+  test('keys whose row and sets do not agree are a failure that names them', async () => {
+    const damaged = await startRedis()
+    onTestFinished(() => damaged.dispose())
+    const driver = redisDriver({ url: damaged.url })
+    await driver.open({})
+    onTestFinished(async () => await driver.close())
+    const options = { dedupe: 'client-go', failuresExpireMs: 1_000 } as const
+    const add = async (queue: string, key: string, delayMs: number): Promise<void> => {
+      await driver.add(queue, [{ key, item: '"x"', priority: 0, delayMs }], options)
+    }
+    const parts = ['rows', 'items', 'keys', 'ready', 'delayed', 'held', 'dirty'] as const
+    /** Runs Lua on a queue that has a ready, a delayed, a held and a dirty key. */
+    const damage = async (queue: string, lua: string): Promise<void> => {
+      for (const key of ['dirty', 'held']) await add(queue, key, 0)
+      await driver.claim(queue, { limit: 2, holder: 'h', claimId: 'c', leaseMs: 60_000 })
+      for (const key of ['dirty', 'ready']) await add(queue, key, 0)
+      await add(queue, 'later', 60_000)
+      const names = parts.map((part) => `sluice:{${queue}}:${part}`)
+      const script = `local ${parts.join(', ')} = unpack(KEYS) local call = redis.call ${lua}`
+      await damaged.command('EVAL', script, names.length, ...names)
+    }
+    const integrity = async () => {
+      const found = await doctor({ url: damaged.url })
+      return found.filter(({ check }) => check === 'integrity')
+    }
+    await damage('whole', '')
+    expect(await integrity()).toMatchObject([{ level: 'ok' }])
+    const damages = {
+      'no row': `call('HDEL', rows, 'ready')`,
+      'no item': `call('HDEL', items, 'ready')`,
+      'not in the list': `call('ZREM', keys, 'ready')`,
+      'in no set': `call('ZREMRANGEBYRANK', ready, 0, 0)`,
+      'in two sets': `call('ZADD', held, 1, 'ready')`,
+      'in another set': `call('ZREMRANGEBYRANK', ready, 0, 0) call('ZADD', held, 1, 'ready')`,
+      'due at another time': `call('ZINCRBY', delayed, 1, call('ZRANGE', delayed, 0, 0)[1])`,
+      'not dirty': `call('ZREM', dirty, 'dirty')`,
+      'dirty without a run': `call('ZADD', dirty, 1, 'held')`,
+      'a row that cannot be read': `call('HSET', rows, 'ready', 'x')`,
+      'a set is missing': `call('DEL', held)`,
+    }
+    for (const [queue, lua] of Object.entries(damages)) await damage(queue, lua)
+    const found = await integrity()
+    const named = found.map(({ level, facts }) => `${level} ${String(facts['queue'])}`)
+    expect(named.sort()).toEqual(
+      Object.keys(damages)
+        .map((queue) => `failure ${queue}`)
+        .sort(),
+    )
+    expect(found.find(({ facts }) => facts['queue'] === 'no item')?.summary).toContain('"ready"')
   })
 })

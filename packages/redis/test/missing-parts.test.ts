@@ -29,6 +29,32 @@ describe.skipIf(!needs('redis-server', hasRedis))('a queue of which a key was de
     }
   })
 
+  test('lists the keys that still have a row, however many have none', async () => {
+    const server = await startRedis()
+    onTestFinished(() => server.dispose())
+    const driver = redisDriver({ url: server.url })
+    await driver.open({})
+    onTestFinished(() => driver.close())
+    const asks = Array.from({ length: 4_000 }, (_, nth) => ({ ...ask, key: `${10_000 + nth}` }))
+    for (let from = 0; from < 4_000; from += 500) {
+      await driver.add('q', asks.slice(from, from + 500), options)
+    }
+    const withoutRows = asks.slice(0, 3_990).map(({ key }) => key)
+    await server.command('HDEL', 'sluice:{q}:rows', ...withoutRows)
+    const listed: string[] = []
+    let pages = 0
+    for (let cursor: string | undefined; pages === 0 || cursor !== undefined; pages += 1) {
+      assert.ok(pages < 100)
+      const reply = await driver.list('q', { limit: 4, ...(cursor !== undefined && { cursor }) })
+      listed.push(...reply.rows.map(({ key }) => key))
+      cursor = reply.cursor
+    }
+    assert.deepEqual(
+      listed,
+      asks.slice(3_990).map(({ key }) => key),
+    )
+  })
+
   test('lists no key as held after a purge that is not', async () => {
     const server = await startRedis()
     onTestFinished(() => server.dispose())

@@ -168,6 +168,22 @@ local function delayedMember(key, number)
 end
 local delayedHead = 7
 
+local setOfPlace = { readyKey, delayedKey, backoffKey, heldKey, parkedKey, idleKey }
+
+local function memberOf(place, key, ready, number)
+  if place == READY then return readyMember(key, ready, number) end
+  if place == DELAYED or place == BACKOFF then return delayedMember(key, number) end
+  return key
+end
+
+local function scoreOf(place, state)
+  if place == READY then return -state.priority end
+  if place == DELAYED or place == BACKOFF then return state.due end
+  if place == HELD then return state.lease end
+  if place == PARKED then return 0 end
+  return state.failed
+end
+
 local function placeOf(state)
   if state.token ~= 0 then return HELD end
   if state.parked then return PARKED end

@@ -37,22 +37,6 @@ local function removeMember(key, member)
   list[#list + 1] = member
 end
 
-local setOfPlace = { readyKey, delayedKey, backoffKey, heldKey, parkedKey, idleKey }
-
-local function memberOf(place, key, ready, number)
-  if place == READY then return readyMember(key, ready, number) end
-  if place == DELAYED or place == BACKOFF then return delayedMember(key, number) end
-  return key
-end
-
-local function scoreOf(place, state)
-  if place == READY then return -state.priority end
-  if place == DELAYED or place == BACKOFF then return state.due end
-  if place == HELD then return state.lease end
-  if place == PARKED then return 0 end
-  return state.failed
-end
-
 local function hasOtherPriority(place, priority)
   return (place == DELAYED or place == BACKOFF) and priority ~= 0 and 1 or 0
 end

@@ -21,6 +21,7 @@ const tried: readonly (readonly string[])[] = [
   ['HLEN', 'hash'],
   ['HKEYS', 'hash'],
   ['HDEL', 'hash', 'field'],
+  ['HSTRLEN', 'hash', 'field'],
   ['ZADD', 'set', '0', 'member'],
   ['ZCARD', 'set'],
   ['ZCOUNT', 'set', '0', '1'],

@@ -77,7 +77,7 @@ function rowOf(reply: Reply, now: number): KeyRow {
 }
 
 function rowsOf(reply: readonly Reply[], now: number): KeyRow[] {
-  return reply.slice(verbStart + 1).map((row) => rowOf(row, now))
+  return reply.slice(verbStart + 2).map((row) => rowOf(row, now))
 }
 
 /** Reads the rows of some keys, a script's worth at a time, and at least once, for the store's time. */
@@ -166,8 +166,9 @@ export async function list(
         if (found.length === limit) return { now, rows: found, cursor: found.at(-1)!.key }
         found.push(row)
       }
-      cursor = row.key
     }
+    // In a damaged queue, the last key may have no row.
+    cursor = String(reply[verbStart + 1])
     const looked = number(reply[verbStart])
     if (looked >= 0 && looked < wanted) return { now, rows: found }
     looksLeft -= Math.abs(looked)

@@ -97,7 +97,7 @@ export const doctor: CommandSpec = {
   name: 'doctor',
   summary: 'Check the health of a store',
   details:
-    'Changes nothing. Exits with 3 on a failure; with --strict, also on a warning. Reads every page of a SQLite file, in one statement that neither Ctrl-C nor --timeout interrupts; SIGKILL ends it without harm.',
+    'Changes nothing. Exits with 3 on a failure; with --strict, also on a warning. Reads every key of a Redis, a thousand at a time, and every page of a SQLite file, in one statement that neither Ctrl-C nor --timeout interrupts; SIGKILL ends it without harm.',
   group: 'Stores',
   options: [{ flags: '--strict', summary: 'treat warnings as failures' }],
   examples: [{ line: 'sluice doctor --strict -o json', does: 'for monitoring' }],
