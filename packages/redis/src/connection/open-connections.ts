@@ -37,7 +37,7 @@ export interface ConnectionOptions {
   readonly client?: RedisClient | undefined
   /** The package to connect with. Default: `redis` if it is installed, otherwise `ioredis`. */
   readonly library?: 'redis' | 'ioredis' | undefined
-  /** Options of TLS connections, as in `tls.connect` of Node: `ca`, `cert`, … Default: those of Node. */
+  /** Options of connections to a `rediss` address, as in `tls.connect` of Node: `ca`, … Default: those of Node. */
   readonly tls?: object | undefined
   /** The user and password of the Sentinels, if they have any. Default: none. */
   readonly sentinelUsername?: string | undefined
@@ -68,8 +68,15 @@ export function checkConnectionOptions(options: ConnectionOptions): void {
   if ((url === undefined) === (client === undefined)) {
     throw new SluiceTypeError('options', 'must have exactly one of url and client')
   }
-  if (url !== undefined) parseAddress(url)
-  else if (client !== undefined) checkClient(checkObject('client', client))
+  if (url !== undefined) {
+    // A connection that is meant to be encrypted must not be open without a word.
+    if (!parseAddress(url).isTls && tls !== undefined) {
+      throw new SluiceTypeError(
+        'tls',
+        'needs an address of TLS: write rediss instead of redis in url',
+      )
+    }
+  } else if (client !== undefined) checkClient(checkObject('client', client))
 }
 
 /** Whether the options name a cluster, whose primaries share the slots. */

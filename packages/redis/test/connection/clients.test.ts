@@ -97,6 +97,9 @@ test.each([
   ['client', { client: 'redis://a' }],
   ['library', { url: 'redis://a', library: 'node-redis' }],
   ['tls', { url: 'rediss://a', tls: true }],
+  // The connection would not be encrypted.
+  ['tls', { url: 'redis://a', tls: {} }],
+  ['tls', { url: 'redis-sentinel://a:1/b', tls: { ca: 'x' } }],
   ['sentinelUsername', { url: 'redis-sentinel://a:1/b', sentinelUsername: 5 }],
   ['sentinelPassword', { url: 'redis-sentinel://a:1/b', sentinelPassword: null }],
 ])('a wrong %s is named', (parameter, options) => {
