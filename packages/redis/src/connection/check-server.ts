@@ -68,6 +68,11 @@ export async function checkServer(connections: Connections, check: ServerCheck):
     await checkPermissions(connections, check)
     if (!check.acceptsEviction) await checkEviction(connections)
   } catch (error) {
+    if (error instanceof ReplyError && error.message.includes('compiling script')) {
+      const message =
+        'this server is older than Redis 7.0, which queues need; use Redis 7 or Valkey'
+      throw new SluiceError('ERR_STORE', message, { cause: error })
+    }
     throw storeError(error)
   }
 }

@@ -4,6 +4,7 @@ import { needs } from '@sluice/needs'
 import { hasRedis, type RedisProcess, startCluster, startRedis } from '@sluice/test-redis'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { checkServer } from '../../src/connection/check-server.ts'
+import type { Connections } from '../../src/connection/connections.ts'
 import { redisDriver } from '../../src/index.ts'
 import { scriptTexts } from '../../src/scripts.generated.ts'
 import { libraries, open, refusal } from './support.ts'
@@ -91,6 +92,21 @@ describe.skipIf(!needs('redis-server', hasRedis))('the check of a server', () =>
   test('a user without the rights of an administrator is accepted', async () => {
     const url = await user('~sluice:*', '&sluice:*', '+@all', '-@admin', '-@dangerous')
     await checked(url)
+  })
+
+  test('a server before Redis 7.0, which reads no flags of scripts, is refused as too old', async () => {
+    const connections = await open({ url: server.url })
+    // After a space, this server takes the flags for Lua as well.
+    const send: Connections['send'] = async (key, command) => {
+      if (typeof command === 'function') return await connections.send(key, command)
+      const [name = '', text = '', ...args] = command
+      return await connections.send(key, [name, ` ${text}`, ...args])
+    }
+    const old = Object.assign(Object.create(connections) as Connections, { send })
+    const error = await refusal(checkServer(old, { prefix: 'sluice:', acceptsEviction: false }))
+    assert.ok(SluiceError.is(error, 'ERR_STORE'))
+    assert.equal(error.retryable, false)
+    assert.match(error.message, /^this server is older than Redis 7.0, which queues need/)
   })
 
   test('a command that the user lacks is named', async () => {

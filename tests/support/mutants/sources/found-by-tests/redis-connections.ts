@@ -256,4 +256,37 @@ export const foundByTestsOfRedisConnections: readonly FoundByTest[] = [
       title: 'a process that was held up does not take the server for silent',
     },
   },
+  {
+    name: 'a queue of Redis that was deleted and created again draws positions twice',
+    edits: [
+      {
+        file: 'packages/redis/src/store.ts',
+        find: "redis.call('HSET', KEYS[14], 'seq', seq)",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/queues.test.ts',
+      title: 'leave nothing behind once they are empty and unused for a day',
+    },
+  },
+  {
+    name: 'queues of Redis that no process has used for a day are forgotten with their keys',
+    edits: [
+      {
+        file: 'packages/redis/src/verbs/queues.ts',
+        find: 'if (!found && unused.has(name))',
+        replace: 'if (unused.has(name))',
+      },
+      {
+        file: 'packages/redis/src/store.ts',
+        find: " or paused == '1' or redis.call('HLEN', KEYS[1]) > 1 then",
+        replace: ' then',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/queues.test.ts',
+      title: 'are listed while they have keys, however long ago a process used them',
+    },
+  },
 ]

@@ -228,20 +228,6 @@ export const foundByTestsOfRedis: readonly FoundByTest[] = [
     },
   },
   {
-    name: 'queues of Redis that no process has used for a day are forgotten with their keys',
-    edits: [
-      {
-        file: 'packages/redis/src/verbs/queues.ts',
-        find: 'names.filter((_, index) => !found[index])',
-        replace: 'names',
-      },
-    ],
-    finder: {
-      file: 'packages/redis/test/queues.test.ts',
-      title: 'are listed while they have keys, however long ago a process used them',
-    },
-  },
-  {
     name: 'a heartbeat on Redis fails with its record while the slot is moved',
     edits: [
       {
