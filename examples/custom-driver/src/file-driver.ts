@@ -217,6 +217,7 @@ class FileDriver implements Driver {
   counts(queue: string, { cap }: { readonly cap: number }): Counts {
     const now = this.#time.now()
     const states = [...this.#file.rows(queue).values()].map(({ state }) => state)
+    const held = states.filter(({ token }) => token !== noToken)
     const words = states.map((state) => transitions.stateWord(state, now))
     const count = (word: KeyStateWord): number => words.filter((other) => other === word).length
     const counts = Object.fromEntries(
@@ -230,6 +231,7 @@ class FileDriver implements Driver {
         never,
         ...states.filter((_, i) => words[i] === 'ready').map(({ readyAt }) => readyAt),
       ),
+      heldUntil: held.length === 0 ? never : Math.max(...held.map(({ leaseUntil }) => leaseUntil)),
     }
   }
 

@@ -72,7 +72,7 @@ test('drain shows progress, and ends when no key is ready or held', async () => 
   const { code, out, err } = await watch.ended
   expect({ code, out }).toEqual({ code: 0, out: 'orders is drained\n' })
   expect(err).toContain('orders: 2 ready, 0 held')
-  expect(err).toContain('orders has no workers that were seen in the last minute')
+  expect(err).toContain('orders has no workers: no key runs until one is started')
   expect(err).toContain('orders is paused: ready keys stay ready until it is resumed')
 })
 

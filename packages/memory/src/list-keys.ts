@@ -6,6 +6,7 @@ import {
   type KeyRow,
   type ListReply,
   type ListRequest,
+  never,
   noToken,
   transitions,
 } from '@sluice/core/driver'
@@ -23,7 +24,7 @@ const notClaimed = Object.fromEntries(
  * from delay, up to twice `cap` keys are read, and to tell dirty from processing, the rows that have an object.
  */
 export function countKeys(queue: MemoryQueue, cap: number, now: EpochMs): Counts {
-  const { delayed, readyRows, states } = queue
+  const { delayed, heldCount, readyRows, states } = queue
   queue.advanceTo(now)
   let capped = false
   const upToCap = (count: number): number => {
@@ -32,23 +33,22 @@ export function countKeys(queue: MemoryQueue, cap: number, now: EpochMs): Counts
   }
   const waiting = delayed.someRows(2 * cap + 1)
   const backoff = waiting.filter((row) => states.read(row).why === 'backoff').length
-  let dirty = 0
-  // A held key with a pending run has an object.
-  for (const { dueAt, token } of states.objects) {
-    if (token !== noToken && dueAt <= now) dirty += 1
-    if (dirty === queue.heldCount) break
-  }
+  // A held key with a pending run or a lease has an object.
+  const held = [...(heldCount > 0 ? states.objects : [])].filter(({ token }) => token !== noToken)
+  const dirty = held.filter(({ dueAt }) => dueAt <= now).length
+  const leaseEnds = held.length < heldCount ? [] : held.map(({ leaseUntil }) => leaseUntil)
   return {
     ready: upToCap(readyRows.size),
     delayed: upToCap(waiting.length - backoff),
     backoff: upToCap(backoff),
-    processing: upToCap(queue.heldCount - dirty),
+    processing: upToCap(heldCount - dirty),
     dirty: upToCap(dirty),
     parked: upToCap(queue.parkedCount),
     idle: upToCap(queue.idleCount),
     capped,
     paused: queue.isPaused,
     oldestReadyAt: readyRows.oldestReadyAt(),
+    heldUntil: leaseEnds.reduce((last, end) => Math.max(last, end), leaseEnds[0] ?? never),
   }
 }
 

@@ -232,11 +232,13 @@ export class NaiveQueue {
       word,
       rows.filter(({ state }) => state === word).length,
     ])
+    const held = rows.filter(({ token }) => token !== noToken)
     const ready = rows.filter(({ state }) => state === 'ready').map(({ readyAt }) => readyAt)
     return {
       ...(Object.fromEntries(counted) as Record<KeyRow['state'], number>),
       paused: this.isPaused,
       oldestReadyAt: Math.min(never, ...ready),
+      heldUntil: held.length === 0 ? never : Math.max(...held.map(({ leaseUntil }) => leaseUntil)),
     }
   }
 

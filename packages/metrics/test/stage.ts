@@ -39,6 +39,7 @@ export const noCounts: Counts = {
   capped: false,
   paused: false,
   oldestReadyAt: never,
+  heldUntil: never,
 }
 
 const alone: Capabilities = {

@@ -388,7 +388,7 @@ AS $function$
 select a.key, a.outcome from add_checked_4e493050($1, $2, $3, $4, $5, $6) a
 $function$;
 
-CREATE OR REPLACE FUNCTION add_record_745b6e4a(in_queue text, in_record text, in_steps integer[], in_kept integer[], in_cap integer, in_codes integer, in_runs integer, in_runs_of_code integer, in_runs_ms double precision, in_now double precision)
+CREATE OR REPLACE FUNCTION add_record_67c92419(in_queue text, in_record text, in_steps integer[], in_kept integer[], in_cap integer, in_codes integer, in_runs integer, in_runs_of_code integer, in_runs_ms double precision, in_now double precision)
  RETURNS boolean
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -418,7 +418,7 @@ begin
   if not found then
     select c.ready, c.delayed + c.backoff as delayed, c.processing + c.dirty as held, c.parked,
       case when c.oldest < 'Infinity' then greatest(0, in_now - c.oldest) else 0 end as oldest_ms, c.capped, c.paused
-    into depth from counts_3c858474(in_queue, in_cap, in_now, null) c;
+    into depth from counts_ffb7700d(in_queue, in_cap, in_now, null) c;
   end if;
   for n in 1 .. cardinality(in_steps) loop
     step := in_steps[n];
@@ -883,8 +883,8 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION counts_3c858474(in_queue text, in_cap integer, in_now double precision, in_least double precision)
- RETURNS TABLE(now double precision, ready integer, delayed integer, backoff integer, processing integer, dirty integer, parked integer, idle integer, paused boolean, oldest double precision, capped boolean)
+CREATE OR REPLACE FUNCTION counts_ffb7700d(in_queue text, in_cap integer, in_now double precision, in_least double precision)
+ RETURNS TABLE(now double precision, ready integer, delayed integer, backoff integer, processing integer, dirty integer, parked integer, idle integer, paused boolean, oldest double precision, held_until double precision, capped boolean)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
  SET plan_cache_mode TO 'force_generic_plan'
@@ -902,7 +902,7 @@ declare
   this_queue bigint := queue_number_6461402f(in_queue);
   t float8 := present_4c1f74c0(in_now, in_least);
   n_ready int; n_delayed int; n_backoff int; n_processing int; n_dirty int; n_parked int;
-  n_idle int; first_ready float8;
+  n_idle int; first_ready float8; last_lease float8;
 begin
   with recursive
   levels (priority, first_at) as (
@@ -945,9 +945,9 @@ begin
       and k.priority = l.priority and k.ready_at > t
     order by k.ready_at, k.seq limit 2 * in_cap + 1) x
   limit 2 * in_cap + 1) y;
-  select count(*) filter (where x.due_at > t), count(*) filter (where x.due_at <= t)
-  into n_processing, n_dirty
-  from (select k.due_at from keys k
+  select count(*) filter (where x.due_at > t), count(*) filter (where x.due_at <= t), max(x.lease_until)
+  into n_processing, n_dirty, last_lease
+  from (select k.due_at, k.lease_until from keys k
     where k.queue_id = this_queue and k.token is not null limit 2 * in_cap + 1) x;
   select count(*) into n_parked from (select from keys k
     where k.queue_id = this_queue and k.token is null and k.parked limit in_cap + 1) x;
@@ -958,7 +958,7 @@ begin
     least(n_backoff, in_cap), least(n_processing, in_cap), least(n_dirty, in_cap),
     least(n_parked, in_cap), least(n_idle, in_cap),
     exists (select from queues q where q.name = in_queue and q.paused),
-    coalesce(first_ready, 'Infinity'),
+    coalesce(first_ready, 'Infinity'), coalesce(last_lease, 'Infinity'),
     greatest(n_ready, n_delayed, n_backoff, n_processing, n_dirty, n_parked, n_idle) > in_cap;
 end
 $function$;
@@ -1428,7 +1428,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION tick_f418a189(in_queue text, in_holder text, in_host text, in_pid integer, in_concurrency integer, in_info text, in_limit integer, in_expire double precision, in_now double precision, in_least double precision, in_record text, in_steps integer[], in_kept integer[], in_cap integer, in_codes integer, in_runs integer, in_runs_of_code integer, in_runs_ms double precision)
+CREATE OR REPLACE FUNCTION tick_cb2dd22b(in_queue text, in_holder text, in_host text, in_pid integer, in_concurrency integer, in_info text, in_limit integer, in_expire double precision, in_now double precision, in_least double precision, in_record text, in_steps integer[], in_kept integer[], in_cap integer, in_codes integer, in_runs integer, in_runs_of_code integer, in_runs_ms double precision)
  RETURNS TABLE(kind integer, now double precision, next_at double precision, swept integer, key text, token bigint, recorded boolean)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1460,7 +1460,7 @@ begin
     delete from workers w where w.queue = in_queue and w.seen_at < t - 86400000;
   end if;
   if in_record is not null then
-    is_recorded := add_record_745b6e4a(in_queue, in_record, in_steps, in_kept, in_cap, in_codes, in_runs,
+    is_recorded := add_record_67c92419(in_queue, in_record, in_steps, in_kept, in_cap, in_codes, in_runs,
       in_runs_of_code, in_runs_ms, t);
   end if;
   delete from keys k where k.ctid = any (array(

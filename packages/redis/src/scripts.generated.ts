@@ -1225,9 +1225,11 @@ local leases = expiredLeases(100)
 if isInRow then call('ZREMRANGEBYRANK', readyKey, from, from + #chosen - 1) end
 write()
 return answer(0, '', leases, firstToken, reply(leaseUntil), unpack(replies))`, 'end)()'].join('\n'),
-  counts: ['#!lua flags=no-writes', parts.begin, 'return (function()', parts.rows, parts.counting, `if not version then return answer(0, 'inf', 0, 0, 0, 0, 0, 0, 0) end
+  counts: ['#!lua flags=no-writes', parts.begin, 'return (function()', parts.rows, parts.counting, `if not version then return answer(0, 'inf', 'inf', 0, 0, 0, 0, 0, 0, 0) end
 local function answerWith(oldest, ...)
-return answer(isPaused and 1 or 0, reply(oldest), ...)
+local lastLease = call('ZRANGE', heldKey, -2, -2, 'WITHSCORES')[2]
+local heldUntil = lastLease and math.max(tonumber(lastLease), graceUntil) or inf
+return answer(isPaused and 1 or 0, reply(oldest), reply(heldUntil), ...)
 end
 return answerWith(countStates())`, 'end)()'].join('\n'),
   drop: ['#!lua flags=allow-oom', parts.begin, 'return (function()', parts.rows, parts.writes, parts.pending, parts.transferRows, `local names, moved = readTransferRows()

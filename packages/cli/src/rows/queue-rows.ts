@@ -1,6 +1,6 @@
 // This folder is the rows that commands print and watch: queues, keys and rates.
 
-import type { EpochMs, WorkerRow } from '@sluice/core'
+import type { EpochMs } from '@sluice/core'
 import type { QueueCounts, Severity, StoreInspection, urgencies } from 'sluice'
 import type { Context } from '../context.ts'
 import { formatAge } from '../duration.ts'
@@ -17,24 +17,19 @@ export interface QueueRow {
   readonly urgency: (typeof urgencies)[Severity]
   readonly reason: string
   readonly paused: boolean
-  readonly counts: Omit<QueueCounts, 'capped' | 'paused'>
+  readonly counts: Omit<QueueCounts, 'capped' | 'paused' | 'heldUntil'>
   /** True if counting stopped at the cap. */
   readonly capped: boolean
   /** Since when the oldest ready key has been ready. */
   readonly oldestReadyAt?: EpochMs
   /** The age of the oldest ready key. */
   readonly oldestAgeMs?: number
-  /** How many workers were seen in the last minute; absent if the store keeps no list. */
+  /** How many workers are online; absent if the store keeps no list. */
   readonly workers?: number
 }
 
 /** How many queues are read at a time. */
 const concurrencyMax = 4
-
-/** Stopped workers stay on the list for a while. */
-function takesKeys({ concurrency }: WorkerRow): boolean {
-  return concurrency > 0
-}
 
 /** Reads one queue. */
 export async function queueRow(store: StoreInspection, queue: string): Promise<QueueRow> {
@@ -48,8 +43,9 @@ export async function queueRow(store: StoreInspection, queue: string): Promise<Q
     capabilities.history ? inspect.history() : undefined,
     store.now(),
   ])
-  const { paused, capped, oldestReadyAt, ...counts } = found
-  const { severity, reason } = judgeQueue({ now, counts: found, workers, history })
+  const { paused, capped, oldestReadyAt, heldUntil: _, ...counts } = found
+  const judgement = judgeQueue({ now, counts: found, workers, history })
+  const { severity, reason } = judgement
   return {
     queue,
     severity,
@@ -61,7 +57,7 @@ export async function queueRow(store: StoreInspection, queue: string): Promise<Q
     ...(oldestReadyAt === undefined
       ? {}
       : { oldestReadyAt, oldestAgeMs: Math.max(0, now - oldestReadyAt) }),
-    ...(workers === undefined ? {} : { workers: workers.filter(takesKeys).length }),
+    ...(workers === undefined ? {} : { workers: judgement.workers }),
   }
 }
 

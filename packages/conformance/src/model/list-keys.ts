@@ -30,13 +30,17 @@ export function countKeys(
   }
   let capped = false
   let oldestReadyAt = never
+  const leaseEnds = keys
+    .filter(({ state }) => state.token !== noToken)
+    .map(({ state }) => state.leaseUntil)
   for (const { state } of keys) {
     const word = rules.stateWord(state, now)
     if (word === 'ready') oldestReadyAt = Math.min(oldestReadyAt, state.readyAt)
     if (counts[word] === cap) capped = true
     else counts[word] += 1
   }
-  return { ...counts, capped, paused, oldestReadyAt }
+  const heldUntil = leaseEnds.length === 0 ? never : Math.max(...leaseEnds)
+  return { ...counts, capped, paused, oldestReadyAt, heldUntil }
 }
 
 function rowOf({ key, item, holder, lastError, state }: ModelKey, word: KeyStateWord): KeyRow {

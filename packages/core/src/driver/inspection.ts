@@ -9,6 +9,11 @@ export type Counts = Readonly<Record<KeyStateWord, number>> & {
   readonly paused: boolean
   /** When the key that has been ready longest became so; `never` if none is ready. */
   readonly oldestReadyAt: EpochMs
+  /**
+   * When the last lease of the held keys ends, or ended: from then on no process holds a key, unless it
+   * renews. `never` if none is held, or one is held without a lease. With `capped`, of the counted keys.
+   */
+  readonly heldUntil: EpochMs
 }
 
 /** One key with everything that is stored of it. */

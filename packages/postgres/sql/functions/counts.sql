@@ -1,7 +1,7 @@
 -- Counts the keys of each state, up to in_cap and one more.
 create or replace function sluice.counts(in_queue text, in_cap int, in_now float8, in_least float8) returns table (
   now float8, ready int, delayed int, backoff int, processing int, dirty int, parked int, idle int,
-  paused boolean, oldest float8, capped boolean
+  paused boolean, oldest float8, held_until float8, capped boolean
 ) language plpgsql
 -- @include settings
 set lock_timeout = '50ms'
@@ -11,7 +11,7 @@ declare
   this_queue bigint := sluice.queue_number(in_queue);
   t float8 := sluice.present(in_now, in_least);
   n_ready int; n_delayed int; n_backoff int; n_processing int; n_dirty int; n_parked int;
-  n_idle int; first_ready float8;
+  n_idle int; first_ready float8; last_lease float8;
 begin
   with recursive
   -- @include levels
@@ -34,9 +34,9 @@ begin
       and k.priority = l.priority and k.ready_at > t
     order by k.ready_at, k.seq limit 2 * in_cap + 1) x
   limit 2 * in_cap + 1) y;
-  select count(*) filter (where x.due_at > t), count(*) filter (where x.due_at <= t)
-  into n_processing, n_dirty
-  from (select k.due_at from sluice.keys k
+  select count(*) filter (where x.due_at > t), count(*) filter (where x.due_at <= t), max(x.lease_until)
+  into n_processing, n_dirty, last_lease
+  from (select k.due_at, k.lease_until from sluice.keys k
     where k.queue_id = this_queue and k.token is not null limit 2 * in_cap + 1) x;
   select count(*) into n_parked from (select from sluice.keys k
     where k.queue_id = this_queue and k.token is null and k.parked limit in_cap + 1) x;
@@ -47,7 +47,7 @@ begin
     least(n_backoff, in_cap), least(n_processing, in_cap), least(n_dirty, in_cap),
     least(n_parked, in_cap), least(n_idle, in_cap),
     exists (select from sluice.queues q where q.name = in_queue and q.paused),
-    coalesce(first_ready, 'Infinity'),
+    coalesce(first_ready, 'Infinity'), coalesce(last_lease, 'Infinity'),
     greatest(n_ready, n_delayed, n_backoff, n_processing, n_dirty, n_parked, n_idle) > in_cap;
 end
 $body$;

@@ -17,5 +17,6 @@ export async function counts(store: Store, queue: string, cap: number): Promise<
     capped: flag(row['capped']),
     paused: flag(row['paused']),
     oldestReadyAt: instant(row['oldest']),
+    heldUntil: instant(row['held_until']),
   }
 }

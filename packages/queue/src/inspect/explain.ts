@@ -53,7 +53,7 @@ function queueConditions(around: ExplainContext): Condition[] {
   ]
 }
 
-/** Whether workers are online to take a key; relevant only once there is one to take. */
+/** Whether workers are online to take a key or to end its lease; relevant only once one has to. */
 function workerCondition(info: KeyInfo, around: ExplainContext, capacity: Capacity): Condition {
   const code = 'NO_WORKERS'
   if (around.workers === undefined) {
@@ -61,7 +61,8 @@ function workerCondition(info: KeyInfo, around: ExplainContext, capacity: Capaci
   }
   const { workers, slots } = capacity
   if (workers.length === 0) {
-    const ok = info.state === 'ready' ? false : null
+    const isNeeded = info.state === 'ready' || (info.held?.leaseUntil ?? never) <= around.now
+    const ok = isNeeded ? false : null
     return { code, ok, evidence: 'no worker is online' }
   }
   const lastAt = Math.max(...workers.map(({ seenAt }) => seenAt))

@@ -66,6 +66,11 @@ export type QueueCounts = Readonly<Record<KeyStateWord, number>> & {
   readonly paused: boolean
   /** Since when the key is ready that has been so longest; absent if none is. */
   readonly oldestReadyAt?: EpochMs
+  /**
+   * When the last lease of the held keys ends, or ended: no process holds a key after that. Absent if
+   * no key is held, or one without a lease.
+   */
+  readonly heldUntil?: EpochMs
 }
 
 /** How far back a history goes: in steps of 10 seconds, a minute, or 10 minutes. */

@@ -90,8 +90,12 @@ export class QueueInspection implements Inspect {
     checkObject('options', options, ['cap'])
     const { cap = capDefault } = options
     checkNumber('cap', cap, { min: 1, integer: true })
-    const { oldestReadyAt, ...counts } = await this.#counts(cap)
-    return { ...counts, ...(oldestReadyAt === never ? {} : { oldestReadyAt }) }
+    const { oldestReadyAt, heldUntil, ...counts } = await this.#counts(cap)
+    return {
+      ...counts,
+      ...(oldestReadyAt === never ? {} : { oldestReadyAt }),
+      ...(heldUntil === never ? {} : { heldUntil }),
+    }
   }
 
   async list(options: ListOptions = {}): Promise<KeyPage> {

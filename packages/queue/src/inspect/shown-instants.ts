@@ -50,7 +50,9 @@ export function shownList({ ahead = 0 }: Driver, reply: ListReply): ListReply {
 }
 
 export function shownCounts({ ahead = 0 }: Driver, counts: Counts): Counts {
-  return ahead === 0 ? counts : { ...counts, oldestReadyAt: counts.oldestReadyAt - ahead }
+  if (ahead === 0) return counts
+  const { oldestReadyAt, heldUntil } = counts
+  return { ...counts, oldestReadyAt: oldestReadyAt - ahead, heldUntil: heldUntil - ahead }
 }
 
 export function shownWorkers(

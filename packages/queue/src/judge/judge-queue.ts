@@ -107,6 +107,7 @@ function judgement(signs: QueueSigns): QueueJudgement {
     workers: workers === undefined ? undefined : live.length,
     oldestMs: oldestReadyAt === undefined ? undefined : Math.max(0, now - oldestReadyAt),
     held: counts.processing + counts.dirty,
+    isHeldByNone: counts.heldUntil !== undefined && counts.heldUntil <= now,
   }
   const found = troubleOf(figures)
   return {
@@ -126,6 +127,8 @@ interface Figures {
   readonly workers: number | undefined
   readonly oldestMs: number | undefined
   readonly held: number
+  /** Whether the leases of all held keys have expired. */
+  readonly isHeldByNone: boolean
 }
 
 type Found = readonly [Severity, string]
@@ -136,12 +139,14 @@ function keysWord(count: number, counts: QueueCounts): string {
 }
 
 function troubleOf(figures: Figures): Found | undefined {
-  const { counts, rates, workers, oldestMs = 0, held } = figures
+  const { counts, rates, workers, oldestMs = 0, held, isHeldByNone } = figures
   const { leasesExpired = 0, errorRatio = 0 } = rates
   const ready = keysWord(counts.ready, counts)
-  // A held key has a worker, even if that worker is not on the list.
-  if (workers === 0 && !counts.paused && counts.ready > 0 && held === 0) {
-    return ['no workers', `${ready} ready, and no worker is online.`]
+  // A key that is held under a lease has a worker, even if that worker is not on the list.
+  if (workers === 0 && !counts.paused && (held === 0 ? counts.ready > 0 : isHeldByNone)) {
+    const lost = held === 0 ? [] : [`${keysWord(held, counts)} held under expired leases`]
+    const waiting = [...(counts.ready === 0 ? [] : [`${ready} ready`]), ...lost]
+    return ['no workers', `${waiting.join(', ')}, and no worker is online.`]
   }
   if (leasesExpired > 0) {
     const lost = manyWords(leasesExpired, 'lease')

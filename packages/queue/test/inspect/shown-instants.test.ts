@@ -60,8 +60,17 @@ describe('Time: instants of a store whose time is ahead of its wall clock', () =
     const names = new Set(found.map(([path]) => path.split('.').at(-1)))
     expect(names).toEqual(
       new Set([
-        ...['addedAt', 'askedAt', 'at', 'dirtySince', 'dueAt', 'failedAt', 'inspectedAt'],
-        ...['laterAt', 'leaseUntil', 'now', 'oldestReadyAt', 'readyAt', 'seenAt', 'startedAt'],
+        ...['addedAt', 'askedAt', 'at', 'dirtySince', 'dueAt', 'failedAt', 'heldUntil'],
+        ...[
+          'inspectedAt',
+          'laterAt',
+          'leaseUntil',
+          'now',
+          'oldestReadyAt',
+          'readyAt',
+          'seenAt',
+          'startedAt',
+        ],
       ]),
     )
     void worker.stop({ graceMs: 0 })

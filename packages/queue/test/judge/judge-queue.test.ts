@@ -94,8 +94,38 @@ const cases: readonly Case[] = [
     signs: signs({ ready: 2 }, { workers: [], history: minute({ expired: 2 }) }),
   },
   {
+    severity: 'no workers',
+    if: 'the workers have crashed, and the leases of all keys that they held have expired',
+    reason: '3 keys ready, 5 keys held under expired leases, and no worker is online.',
+    signs: signs({ ready: 3, processing: 4, dirty: 1, heldUntil: now }, { workers: [] }),
+  },
+  {
+    severity: 'no workers',
+    if: 'no key is ready, but all that the workers held wait for one',
+    reason: '1 key held under expired leases, and no worker is online.',
+    signs: signs({ processing: 1, heldUntil: now - 1 }, { workers: [] }),
+  },
+  {
+    severity: 'paused',
+    if: 'the workers have crashed, and it is paused',
+    reason: 'Paused; no key is ready.',
+    signs: signs({ processing: 1, paused: true, heldUntil: now - 1 }, { workers: [] }),
+  },
+  {
     severity: 'ok',
-    if: 'no worker is listed, but a key is held',
+    if: 'leases have expired that a worker who is online will end',
+    reason: 'Running 1 key.',
+    signs: signs({ ready: 2, processing: 1, heldUntil: now - 1 }),
+  },
+  {
+    severity: 'ok',
+    if: 'no worker is listed, but a key is held under a lease',
+    reason: 'Running 1 key.',
+    signs: signs({ ready: 2, processing: 1, heldUntil: now + 1 }, { workers: [] }),
+  },
+  {
+    severity: 'ok',
+    if: 'no worker is listed, but a key is held without a lease',
     reason: 'Running 1 key.',
     signs: signs({ ready: 2, processing: 1 }, { workers: [] }),
   },
@@ -197,9 +227,9 @@ const cases: readonly Case[] = [
   },
   {
     severity: 'waiting long',
-    if: 'the workers have crashed and left keys that they held',
+    if: 'the workers have crashed, and leases of keys that they held still last',
     reason: 'A key has been ready for 2 min, and no worker is online.',
-    signs: signs({ ...readySince(179_999), processing: 5 }, { workers: [] }),
+    signs: signs({ ...readySince(179_999), processing: 5, heldUntil: now + 1 }, { workers: [] }),
   },
   {
     severity: 'ok',

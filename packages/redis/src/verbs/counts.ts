@@ -5,7 +5,7 @@ import { type Store, verbStart } from '../store.ts'
 /** Counts keys by state. The sorted sets know their sizes, so the cap only bounds what is returned. */
 export async function counts(store: Store, queue: string, cap: number): Promise<Counts> {
   const reply = await store.run('counts', queue, [])
-  const all = keyStateWords.map((_, index) => number(reply[verbStart + 2 + index]))
+  const all = keyStateWords.map((_, index) => number(reply[verbStart + 3 + index]))
   const [ready = 0, delayed = 0, backoff = 0, processing = 0, dirty = 0, parked = 0, idle = 0] =
     all.map((count) => Math.min(count, cap))
   return {
@@ -19,5 +19,6 @@ export async function counts(store: Store, queue: string, cap: number): Promise<
     capped: all.some((count) => count > cap),
     paused: reply[verbStart] === 1,
     oldestReadyAt: number(reply[verbStart + 1]),
+    heldUntil: number(reply[verbStart + 2]),
   }
 }

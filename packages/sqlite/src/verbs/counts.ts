@@ -46,6 +46,7 @@ const nothing: Counts = {
   capped: false,
   paused: false,
   oldestReadyAt: never,
+  heldUntil: never,
 }
 
 /** Up to how many waiting keys are counted in one statement; more are counted by priority. */
@@ -53,7 +54,7 @@ const fewMax = 1_000
 
 type AllColumns = Readonly<
   Record<'waiting' | 'ready' | 'backoff' | 'held' | 'dirty' | 'parked' | 'idle', number>
-> & { readonly first_at: number | null }
+> & { readonly first_at: number | null; readonly until: number | null }
 
 /** Counts the keys of a queue by state, reading at most about `cap` of each. */
 export function countVerb(statements: Statements, { queue, now }: StoreRow, cap: number): Counts {
@@ -91,6 +92,7 @@ export function countKeys(
     capped: waiting.isCut || each.some(({ isCapped }) => isCapped),
     paused: isPaused,
     oldestReadyAt: waiting.oldestReadyAt,
+    heldUntil: all.until ?? never,
   }
 }
 

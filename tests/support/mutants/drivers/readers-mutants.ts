@@ -17,8 +17,8 @@ export const readersMutants: readonly DriverMutant[] = [
     id: 'memory-counts-some-dirty-keys',
     driver: 'memory',
     file: 'list-keys.ts',
-    from: 'if (dirty === queue.heldCount) break',
-    to: 'if (dirty === 16) break',
+    from: 'held.filter(({ dueAt }) => dueAt <= now)',
+    to: 'held.slice(0, 16).filter(({ dueAt }) => dueAt <= now)',
     caughtBy: 'size.counts',
   },
   {

@@ -22,7 +22,7 @@ export const counts: CommandSpec = {
     const { inspection } = await context.store('existing')
     const inspect = await knownQueue(context, inspection, queue)
     const found = await inspect.counts(input.flag('exact') ? { cap: noCap } : {})
-    const { paused, capped, oldestReadyAt: _, ...byState } = found
+    const { paused, capped, oldestReadyAt: _, heldUntil: __, ...byState } = found
     const word = (count: number): string => (capped && count >= 10_000 ? `${count}+` : `${count}`)
     await print.listing({
       rows: keyStateWords.map((state) => ({ state, count: found[state] })),

@@ -8,7 +8,7 @@ export const queues: CommandSpec = {
   name: 'queues',
   summary: 'List the queues of a store and their state',
   details:
-    'STATE is the first of these that is true: no workers (keys are ready and no worker was seen for a minute), leases lost, paused, falling behind, waiting long, failing, parked (there are parked keys), or ok; `sluice describe` says why.',
+    'STATE is the first of these that is true: no workers (keys are ready, or held under expired leases, and no worker is online), leases lost, paused, falling behind, waiting long, failing, parked (there are parked keys), or ok; `sluice describe` says why.',
   group: 'Inspect',
   options: watchOptions,
   examples: [

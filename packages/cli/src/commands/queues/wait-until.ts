@@ -1,6 +1,6 @@
 import { type CommandSpec, queueArgument } from '../../command.ts'
 import { shown } from '../../output/escape.ts'
-import { queueRow } from '../../rows/queue-rows.ts'
+import { type QueueRow, queueRow } from '../../rows/queue-rows.ts'
 import { repeatedReads } from '../../rows/repeated-reads.ts'
 import { knownQueue } from '../../stores/known-queue.ts'
 
@@ -35,7 +35,7 @@ export const waitUntil: CommandSpec = {
       const { ready, processing, dirty } = row.counts
       const held = processing + dirty
       if (ready + held === 0) break
-      const warning = warningOf(row.paused, row.workers === 0 && held === 0)
+      const warning = warningOf(row)
       if (warning !== undefined && warning !== said) await print.warn(`${shown(queue)} ${warning}`)
       said = warning ?? ''
       await print.progress(`${shown(queue)}: ${ready} ready, ${held} held`)
@@ -49,7 +49,7 @@ export const waitUntil: CommandSpec = {
   },
 }
 
-function warningOf(isPaused: boolean, isDeserted: boolean): string | undefined {
-  if (isPaused) return 'is paused: ready keys stay ready until it is resumed'
-  return isDeserted ? 'has no workers that were seen in the last minute' : undefined
+function warningOf({ paused, severity }: QueueRow): string | undefined {
+  if (paused) return 'is paused: ready keys stay ready until it is resumed'
+  return severity === 'no workers' ? 'has no workers: no key runs until one is started' : undefined
 }

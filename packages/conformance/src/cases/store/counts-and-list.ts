@@ -121,6 +121,27 @@ export const countsAndListCases: readonly Case[] = [
     },
   },
   {
+    id: 'counts.held-until',
+    title: 'the counts report when the last lease of the held keys ends, or ended',
+    async run(s) {
+      assert.equal((await s.counts()).heldUntil, Infinity)
+      const start = s.now()
+      await s.addAll(['a', 'b', 'c', 'd'])
+      const first = await s.claimOne('a', { leaseMs: 5_000 })
+      await s.claimOne('b', { leaseMs: 9_000 })
+      await s.claimOne('c', { leaseMs: 1_000 })
+      await s.add('b')
+      assert.equal((await s.counts()).heldUntil, start + 9_000)
+      await s.renew(first, 10_000)
+      assert.equal((await s.counts()).heldUntil, start + 10_000)
+      await s.done(first)
+      await s.step(20_000)
+      assert.equal((await s.counts()).heldUntil, start + 9_000)
+      await s.claimOne('d', { leaseMs: Infinity })
+      assert.equal((await s.counts()).heldUntil, Infinity)
+    },
+  },
+  {
     id: 'list.states',
     title: 'a list can be restricted to one state, and shows each key in its own state',
     async run(s) {

@@ -19,7 +19,7 @@ export const pagingCases: readonly Case[] = [
         await s.addAfter(`delayed ${delayMs}`, delayMs)
         await s.addAfter(`failed ${delayMs}`, delayMs, { failed: true })
       }
-      const { oldestReadyAt: _, ...counts } = await s.counts(2)
+      const { oldestReadyAt: _, heldUntil: __, ...counts } = await s.counts(2)
       const two = { ready: 2, delayed: 2, backoff: 2, processing: 2, dirty: 2 }
       assert.deepEqual(counts, { ...two, parked: 0, idle: 0, capped: false, paused: false })
       assert.equal((await s.counts(1)).capped, true)

@@ -151,6 +151,13 @@ export const countsAndListMutants: readonly Mutant[] = [
       return { ...driver.counts(queue, options), oldestReadyAt }
     },
   })),
+  verbMutant('counts-held-until-first', 'the first lease to end counts', (driver) => ({
+    counts(queue, options) {
+      const held = driver.list(queue, everything).rows.filter(({ token }) => token !== 0)
+      const heldUntil = Math.min(Infinity, ...held.map(({ leaseUntil }) => leaseUntil))
+      return { ...driver.counts(queue, options), heldUntil }
+    },
+  })),
   listMutant(
     'list-keys-limited',
     'keys requested by name are truncated at the limit',
