@@ -61,6 +61,21 @@ describe.skipIf(!hasChromium)('the connection of the page', { timeout: 240_000 }
     await visit.end()
   })
 
+  it('is shared by more visible windows than a browser opens connections', async () => {
+    const { queue, visit } = await setUp(100)
+    const opened = Array.from({ length: 7 }, () => visit.context.newPage())
+    const windows = [visit.page, ...(await Promise.all(opened))]
+    await Promise.all(windows.map((page) => page.goto(visit.page.url())))
+    await queue.add('b')
+    for (const page of windows) await visit.until(() => page.locator('[data-row=b]').count(), 1)
+    const live = async () => {
+      const texts = windows.map((page) => page.locator('.freshness').textContent())
+      return (await Promise.all(texts)).filter((text) => text?.startsWith('live')).length
+    }
+    await visit.until(live, 4)
+    await visit.end()
+  })
+
   it('is given up if a request stays without an answer', async () => {
     const { queue, visit, page } = await setUp(100)
     await page.clock.install()

@@ -214,7 +214,7 @@ describe.each(leases)('inspect %s', (_name, leaseMs) => {
       capped: false,
       paused: false,
       oldestReadyAt: clock.now(),
-      ...held,
+      ...(leaseMs === Infinity ? {} : { heldUntil: clock.now() + leaseMs }),
     })
     await clock.step(500)
     expect(await inspect.oldest()).toEqual({ readyAt: clock.now() - 500, ageMs: 500 })

@@ -3,6 +3,7 @@ import type { Audit, Delta, StreamEvents } from '../../../src/wire.ts'
 import { applyDelta } from './apply-delta.ts'
 import { HttpError, messageOf } from './ask.ts'
 import { heard, link, lost, recovered, refusal, trouble } from './link.ts'
+import { mayStream } from './may-stream.ts'
 import { notify } from './notices.ts'
 import { ownActions } from './own-actions.ts'
 import { loadSession, session } from './session.ts'
@@ -19,9 +20,13 @@ const firstSilenceMs = 20_000
 let heldBackUntil = 0
 const heldBackMs = 300_000
 
-function heldBack(): string | undefined {
-  if (performance.now() >= heldBackUntil) return undefined
-  return 'no event arrives, perhaps since a proxy holds them back'
+/** Why no stream is to be opened now; `undefined` if one may be. */
+async function whyNoStream(): Promise<string | undefined> {
+  if (performance.now() < heldBackUntil) {
+    return 'no event arrives, perhaps since a proxy holds them back'
+  }
+  if (await mayStream()) return undefined
+  return 'other windows of this browser have them, and its connections are few'
 }
 
 /** One subject's stream: opened again whenever it is lost, until it is stopped. */
@@ -39,9 +44,11 @@ class StreamFollower {
     this.#about = about
   }
 
-  start(): void {
-    if (heldBack() === undefined) this.#open()
-    else void this.#check()
+  async start(): Promise<void> {
+    const isAllowed = (await whyNoStream()) === undefined
+    if (this.#isOver) return
+    if (isAllowed) this.#open()
+    else await this.#check()
   }
 
   stop(): void {
@@ -71,7 +78,8 @@ class StreamFollower {
       keepView(this.#about, view)
       if (this.#isHeldBack) heldBackUntil = performance.now() + heldBackMs
       this.#isHeldBack = false
-      const noStreamBecause = session.value?.noStreamBecause ?? heldBack()
+      const noStreamBecause = session.value?.noStreamBecause ?? (await whyNoStream())
+      if (this.#isOver) return
       if (noStreamBecause === undefined) return this.#open()
       heard(view.at)
       lost('full', noStreamBecause)
@@ -154,6 +162,6 @@ class StreamFollower {
 /** Keeps the stream of a subject open, reconnecting until the returned function is called. */
 export function followStream(about: string): () => void {
   const follower = new StreamFollower(about)
-  follower.start()
+  void follower.start()
   return () => follower.stop()
 }
