@@ -43,7 +43,10 @@ export interface QueueOptions<T> {
   readonly leaseMs?: number | undefined
   /** The key of an item, where the item is more than its key. Default: the item, or its canonical JSON. */
   readonly keyOf?: KeyOf<T> | undefined
-  /** Checks items when they are added and when they are handed out. Default: any JSON value is taken. */
+  /**
+   * Checks items when they are added and when they are handed out. Items are stored as they were added; its
+   * output is handed out. Default: any JSON value is taken.
+   */
   readonly schema?: StandardSchema<T> | undefined
   /** The clock for the queue and its driver. Default: the store's own. */
   readonly clock?: Clock | undefined
@@ -99,7 +102,10 @@ export interface QueueOptions<T> {
   readonly limiter?: Limiter<T> | undefined
 }
 
-/** Makes a compiler error, with the reason in it, of items that could not be stored as JSON. */
+/**
+ * Makes a compiler error, with the reason in it, of items that could not be stored as JSON. A generic class or
+ * function takes `QueueOptions<T> & JsonChecked<T>` and passes that on: its callers are checked.
+ */
 export type JsonChecked<T> = [T] extends [JsonSafe<T>]
   ? unknown
   : { readonly 'items must be JSON': JsonSafe<T> }
