@@ -16,9 +16,12 @@ export type EndOfRun = keyof typeof ends
 
 /** The remark on a run that failed. */
 export interface RunFailure {
-  readonly key: string
-  /** How many runs have failed before this one. */
-  readonly failures: number
+  /** The key as it was handed out, with how many runs have failed before this one. */
+  readonly held: {
+    readonly key: string
+    readonly failures: number
+    readonly signal: AbortSignal
+  }
   readonly error: unknown
   /** The error as it is stored, with the user's redaction applied. */
   readonly described: Described | undefined
@@ -27,7 +30,9 @@ export interface RunFailure {
 }
 
 /** The remark about a run that failed. */
-export function failedRun({ key, failures, error, described, end }: RunFailure): Remark {
+export function failedRun({ held, error, described, end }: RunFailure): Remark {
+  const { key, failures, signal } = held
+  const isLost = SluiceError.is(signal.reason, 'ERR_LEASE_LOST')
   const said = described === undefined ? textOf(error) : errorWords(described.text)
   const run = `run of key ${JSON.stringify(key)}`
   return {
@@ -35,7 +40,7 @@ export function failedRun({ key, failures, error, described, end }: RunFailure):
     text:
       end === undefined
         ? `at the end of a ${run}: ${said}`
-        : `a ${run} failed (failure ${failures + 1}): ${said}; ${ends[end]}`,
+        : `a ${run} failed (failure ${failures + 1}): ${said}; ${isLost ? 'its lease was lost' : ends[end]}`,
     kind: `run ${end} ${described?.code}`,
     hint: '. Further failures are printed once a minute for each error code; createWorker({ onError }) gets all',
   }

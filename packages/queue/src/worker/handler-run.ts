@@ -386,9 +386,9 @@ export class HandlerRun<T> implements UnacknowledgedRun, FinishReceiver {
   #report(error: unknown, end?: EndOfRun): void {
     const { onError } = this.#options
     if (onError === undefined) {
-      const { key, failures } = this.#held
       const { calls } = this.#core
-      calls.remark(failedRun({ key, failures, error, described: calls.described(error), end }))
+      const described = calls.described(error)
+      calls.remark(failedRun({ held: this.#held, error, described, end }))
       return
     }
     try {

@@ -142,6 +142,31 @@ describe('without onError and logger, a failed run', () => {
     ])
   })
 
+  test('does not say that a key is retried which an operator took away', async () => {
+    const lines = stderrLines()
+    const clock = fakeClock()
+    const queue = createRateLimitingQueue<string>({ name: 'orders', clock, leaseMs: 30_000 })
+    const worker = createWorker<string>({
+      queue,
+      handler: (_, { signal }) =>
+        new Promise((_resolve, reject) => {
+          signal.onabort = () => reject(new Error('stopped'))
+        }),
+    })
+    await queue.add('a')
+    await clock.step(0)
+    await queue.inspect.park('a')
+    await queue.inspect.release('a')
+    await clock.step(10_000)
+    expect(lines).toEqual([
+      expect.stringContaining(
+        'run of key "a" failed (failure 1): Error: stopped; its lease was lost. Further',
+      ),
+    ])
+    await worker.stop()
+    await queue.close()
+  })
+
   test('is printed as redactError leaves it', async () => {
     const lines = stderrLines()
     const redactError: QueueOptions<string>['redactError'] = (error) => ({
