@@ -47,7 +47,7 @@ The store is named by -s, --context or SLUICE_STORE, or it is that of the curren
   sqlite:./queue.db   sqlite:///srv/queue.db   postgres://user@host/database?schema=sluice
   redis://host:6379?prefix=sluice:   redis-sentinel://host:26379/name   redis-cluster://host:7000,host:7001
 
-Exit codes: 0 done, 1 failed, 2 called wrongly or not confirmed, 3 unhealthy, 4 no such key or queue.
+Exit codes: 0 done, 1 failed, 2 usage error or not confirmed, 3 unhealthy, 4 no such key or queue.
 `
 
 /** Builds the commander program of all commands. `chosen` is called with the command line. */

@@ -13,16 +13,9 @@ export const waitUntil: CommandSpec = {
   group: 'Queues',
   positionals: [queueArgument],
   options: [
-    {
-      flags: '--until <STATE>',
-      summary: 'what to wait for (default: drained)',
-      choices: ['drained'],
-    },
     { flags: '--interval <DURATION>', summary: 'the interval between reads (default: 2s)' },
   ],
-  examples: [
-    { line: 'sluice wait orders --until drained --timeout 5m', does: 'wait at most five minutes' },
-  ],
+  examples: [{ line: 'sluice wait orders --timeout 5m', does: 'wait at most five minutes' }],
   json: '{ queue, drained: true }',
   async run(context) {
     const { input, print, signal } = context
