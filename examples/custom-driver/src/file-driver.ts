@@ -112,8 +112,8 @@ class FileDriver implements Driver {
         .sort(([, { state: a }], [, { state: b }]) => {
           return b.priority - a.priority || a.readyAt - b.readyAt || a.seq - b.seq
         })
-      // A key with crashes is handed out alone: its handler may crash the process.
-      const crashed = waiting.findIndex(([, { state }]) => state.crashes > 0)
+      // A key that has crashed twice is handed out alone: its handler may crash the process.
+      const crashed = waiting.findIndex(([, { state }]) => state.crashes > 1)
       const alone = crashed < 0 ? waiting.length : Math.max(1, crashed)
       const claims = waiting
         .slice(0, Math.min(alone, request.limit))

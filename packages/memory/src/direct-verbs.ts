@@ -207,7 +207,7 @@ export class DirectVerbs extends RowStore implements DirectQueue {
     if (row === noRow) return undefined
     const state = states.read(row)
     const isLastToken = store.lastToken >= tokenMax
-    if (!isFirst && (state.crashes > 0 || isLastToken)) return undefined
+    if (!isFirst && (state.crashes > 1 || isLastToken)) return undefined
     if (isLastToken) throw new SluiceError('ERR_STORE', 'cannot claim: no greater token is left')
     readyRows.remove(row)
     this.heldCount += 1

@@ -199,7 +199,7 @@ class MemoryDriver implements Driver {
       const claim = target.take(holder, leaseMs, dueBy, claims.length === 0)
       if (claim === undefined) break
       claims.push(claim)
-      if (claim.crashes > 0) break
+      if (claim.crashes > 1) break
     }
     const now = this.#time.exact()
     return { claims, leaseEnds: target.leaseEnds(now, leaseEndsMax), now }

@@ -676,34 +676,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION claim_adopt_7ce2d897(in_queue text, in_claim_id text)
- RETURNS TABLE(key text, item text, token bigint, failures integer, crashes integer, priority integer, asked_at double precision, ready_at double precision, at double precision, trace text)
- LANGUAGE plpgsql
- SET search_path TO 'pg_catalog', 'pg_temp'
- SET plan_cache_mode TO 'force_generic_plan'
- SET enable_seqscan TO 'off'
- SET enable_bitmapscan TO 'off'
- SET enable_hashjoin TO 'off'
- SET enable_mergejoin TO 'off'
- SET enable_sort TO 'off'
- SET enable_material TO 'off'
- SET jit TO 'off'
- SET lock_timeout TO '50ms'
-AS $function$
-#variable_conflict use_column
-declare
-  this_queue bigint := queue_number_6461402f(in_queue);
-begin
-  return query
-    select k.key, k.item, k.token, k.failures, k.crashes, k.claimed_priority, k.claimed_asked_at,
-      k.claimed_ready_at, k.lease_until, k.claimed_trace
-    from keys k
-    where k.queue_id = this_queue and k.token is not null and k.claim_id = in_claim_id
-    order by k.claimed_priority desc, k.claimed_ready_at, k.claimed_seq;
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION claim_b7dffd65(in_queue text, in_limit integer, in_holder text, in_claim_id text, in_lease double precision, in_due_by double precision, in_before bigint, in_looks integer, in_now double precision, in_least double precision)
+CREATE OR REPLACE FUNCTION claim_8356f078(in_queue text, in_limit integer, in_holder text, in_claim_id text, in_lease double precision, in_due_by double precision, in_before bigint, in_looks integer, in_now double precision, in_least double precision)
  RETURNS TABLE(now double precision, until double precision, keys text, items text, tokens text, failures text, crashes text, priorities text, asked text, ready text, ended_keys text, ended_tokens text, look_before bigint, item text, traces text)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -734,7 +707,7 @@ begin
     order by k.priority desc, k.ready_at, k.seq limit 1;
     exit when not found;
     if first_at <= t then
-      select picks || array_agg(p.ctid), alone || array_agg(p.crashes > 0) into picks, alone from (
+      select picks || array_agg(p.ctid), alone || array_agg(p.crashes > 1) into picks, alone from (
         select k.ctid, k.crashes from keys k
         where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
           and k.priority = level and k.ready_at >= first_at and k.ready_at <= t
@@ -830,6 +803,33 @@ begin
       select k.item from keys k where k.queue_id = this_queue and k.token = i.token offset 0) x
     order by i.nth;
   end if;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION claim_adopt_7ce2d897(in_queue text, in_claim_id text)
+ RETURNS TABLE(key text, item text, token bigint, failures integer, crashes integer, priority integer, asked_at double precision, ready_at double precision, at double precision, trace text)
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_sort TO 'off'
+ SET enable_material TO 'off'
+ SET jit TO 'off'
+ SET lock_timeout TO '50ms'
+AS $function$
+#variable_conflict use_column
+declare
+  this_queue bigint := queue_number_6461402f(in_queue);
+begin
+  return query
+    select k.key, k.item, k.token, k.failures, k.crashes, k.claimed_priority, k.claimed_asked_at,
+      k.claimed_ready_at, k.lease_until, k.claimed_trace
+    from keys k
+    where k.queue_id = this_queue and k.token is not null and k.claim_id = in_claim_id
+    order by k.claimed_priority desc, k.claimed_ready_at, k.claimed_seq;
 end
 $function$;
 

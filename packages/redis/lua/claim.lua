@@ -68,7 +68,7 @@ for index, key in ipairs(names) do
     local waiting = state or decode(key, row)
     store(key, waiting)
   elseif not dueBy or due <= dueBy then
-    if state and state.crashes > 0 then
+    if state and state.crashes > 1 then
       isCut = true
       if #chosen > 0 then break end
     end

@@ -1127,7 +1127,7 @@ if due > now then
 local waiting = state or decode(key, row)
 store(key, waiting)
 elseif not dueBy or due <= dueBy then
-if state and state.crashes > 0 then
+if state and state.crashes > 1 then
 isCut = true
 if #chosen > 0 then break end
 end

@@ -31,7 +31,7 @@ export const modelRules: Rules = {
   ...transitions,
   comesBefore: (a, b) => b.priority - a.priority || a.readyAt - b.readyAt || a.seq - b.seq,
   isOver: (state, now) => state.token !== 0 && state.leaseUntil <= now,
-  isAlone: (state) => state.crashes > 0,
+  isAlone: (state) => state.crashes > 1,
   planned,
   perKeyPart,
   storeTime,

@@ -235,8 +235,8 @@ export interface Driver {
    * Claims keys that are due and neither held nor parked, of a queue that is not paused: by
    * priority, then `readyAt`, then `seq`. Each gets a token greater than all before it, in the
    * store or in the queue (capability `tokens`). No key is handed out twice, however many callers
-   * claim concurrently. A key with crashes is handed out alone: it ends the batch before it, or is
-   * the whole batch. Keys that another transaction has locked are skipped. Expired leases are
+   * claim concurrently. A key that has crashed twice is handed out alone: it ends the batch before
+   * it, or is the whole batch. Keys that another transaction has locked are skipped. Expired leases are
    * reported; their keys are not claimed.
    */
   claim(queue: string, request: ClaimRequest): Awaitable<ClaimReply>

@@ -45,7 +45,7 @@ begin
     order by k.priority desc, k.ready_at, k.seq limit 1;
     exit when not found;
     if first_at <= t then
-      select picks || array_agg(p.ctid), alone || array_agg(p.crashes > 0) into picks, alone from (
+      select picks || array_agg(p.ctid), alone || array_agg(p.crashes > 1) into picks, alone from (
         select k.ctid, k.crashes from sluice.keys k
         where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
           and k.priority = level and k.ready_at >= first_at and k.ready_at <= t
@@ -58,7 +58,7 @@ begin
     end if;
     below := level;
   end loop;
-  -- A key that has crashed a worker is handed out alone.
+  -- A key that has crashed workers twice is handed out alone.
   firsts := array_position(alone, true);
   if firsts = 1 then picks := picks[1:1];
   elsif firsts > 1 then picks := picks[1:firsts - 1];

@@ -104,7 +104,7 @@ const breaks: readonly (Break & { readonly caughtBy: string })[] = [
     caughtBy: 'order.batch',
   },
   {
-    name: 'a key that has crashed its worker is not alone',
+    name: 'a key that has crashed its workers twice is not alone',
     from: 'if firsts = 1 then picks := picks[1:1];',
     to: 'if false then null;',
     caughtBy: 'crash.alone.whole',

@@ -199,13 +199,13 @@ export class DirectBackend implements Backend, Adds, Finishes, Claims {
     while (helds.length < limit) {
       const held = this.#claimOne(policy, helds.length > 0)
       if (held === undefined) break
-      // A key that has crashed workers runs alone.
-      if (held.crashes > 0 && helds.length > 0) {
+      // A key that has crashed workers twice is handed out alone.
+      if (held.crashes > 1 && helds.length > 0) {
         void held.release()
         break
       }
       helds.push(held)
-      if (held.crashes > 0) break
+      if (held.crashes > 1) break
     }
     return helds
   }

@@ -150,11 +150,12 @@ describe.each(setups)('getMany over $way', (setup) => {
     expect((await third).map(({ key }) => key)).toEqual(['d', 'e'])
   })
 
-  test('Crashes: a key whose holders vanished comes alone', async () => {
+  test('Crashes: a key whose holders vanished twice comes alone', async () => {
     const scene = new Scene(setup, undefined)
     const queue = scene.queue()
     await queue.addMany(['a', 'bad', 'b', 'c'])
     await (await take(queue)).release()
+    await crash(scene, 'bad')
     await crash(scene, 'bad')
     await queue.addMany(['d'])
     const taken: string[][] = []

@@ -69,7 +69,7 @@ export const breaks: readonly Break[] = [
   },
   {
     script: 'claim',
-    name: 'a key that has crashed is not alone',
+    name: 'a key that has crashed twice is not alone',
     from: 'isCut = true\n      if #chosen > 0 then break end',
     to: '',
     caughtBy: 'crash.alone.whole',

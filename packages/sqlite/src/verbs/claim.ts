@@ -100,9 +100,9 @@ function candidates(
   }
 }
 
-/** A key with crashes is handed out alone, so that a crash of its handler affects no other key. */
+/** A key that has crashed twice is handed out alone, so that a crash of its handler affects no other key. */
 function crashedAlone(found: Candidate[]): Candidate[] {
-  const index = found.findIndex(({ crashes }) => crashes > 0)
+  const index = found.findIndex(({ crashes }) => crashes > 1)
   return index === -1 ? found : found.slice(0, Math.max(1, index))
 }
 

@@ -130,10 +130,10 @@ export const crashCases: readonly Case[] = [
   },
   {
     id: 'crash.alone.whole',
-    title: 'a key with crashes is handed out alone when it comes first',
+    title: 'from its second crash on, a key is handed out alone when it comes first',
     needs: { order: 'per-producer' },
     async run(s) {
-      await crash(s, 'poison')
+      await crash(s, 'poison', 2)
       await s.step(1)
       await s.addAll(['a', 'b'])
       assert.deepEqual(
@@ -148,10 +148,10 @@ export const crashCases: readonly Case[] = [
   },
   {
     id: 'crash.alone.ends-batch',
-    title: 'a key with crashes ends the batch of the keys before it',
+    title: 'from its second crash on, a key ends the batch of the keys before it',
     needs: { order: 'per-producer' },
     async run(s) {
-      await crash(s, 'poison')
+      await crash(s, 'poison', 2)
       await s.addAll([s.ask('a', { priority: 1 }), s.ask('b', { priority: 1 }), s.ask('c')])
       const batches: string[][] = []
       for (;;) {
@@ -164,12 +164,18 @@ export const crashCases: readonly Case[] = [
   },
   {
     id: 'crash.alone.several',
-    title: 'several keys with crashes are handed out one at a time',
+    title: 'keys with one crash are handed out together, and keys with two one at a time',
     async run(s) {
       await s.addAll(['a', 'b', 'c'])
-      const { claims } = await s.claim({ limit: 3, leaseMs: 1_000 })
-      await s.step(1_000)
-      await s.expireAll(claims)
+      for (let crashes = 0; crashes < 2; crashes += 1) {
+        const { claims } = await s.claim({ limit: 3, leaseMs: 1_000 })
+        assert.deepEqual(
+          claims.map((claim) => claim.crashes),
+          [crashes, crashes, crashes],
+        )
+        await s.step(1_000)
+        await s.expireAll(claims)
+      }
       for (let left = 3; left > 0; left -= 1) {
         assert.equal((await s.claim({ limit: 10 })).claims.length, 1)
       }
@@ -180,7 +186,7 @@ export const crashCases: readonly Case[] = [
     id: 'crash.alone.forgotten',
     title: 'a key whose crashes were reset is handed out together with others again',
     async run(s) {
-      await crash(s, 'a')
+      await crash(s, 'a', 2)
       await s.done(await s.claimOne('a'), { forget: true })
       await s.addAll(['a', 'b'])
       assert.equal((await s.claim({ limit: 10 })).claims.length, 2)

@@ -84,6 +84,9 @@ export const failureMutants: readonly Mutant[] = [
   ruleMutant('crash-with-others', 'keys with crashes are handed out together with others', () => ({
     isAlone: () => false,
   })),
+  ruleMutant('first-crash-alone', 'keys are handed out alone after their first crash', () => ({
+    isAlone: ({ crashes }) => crashes > 0,
+  })),
   ruleMutant('failures-alone', 'keys with failures are handed out alone', () => ({
     isAlone: ({ failures }) => failures > 0,
   })),

@@ -209,7 +209,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
       if (claims.length > 0) this.#misses = 0
       if (!this.isStopped) this.#deliver(claims, limits)
     }
-    const hasCrashed = claims.some(({ crashes }) => crashes > 0)
+    const hasCrashed = claims.some(({ crashes }) => crashes > 1)
     return { count: claims.length, hasCrashed, leaseEnds }
   }
 

@@ -102,7 +102,7 @@ function hold(core: QueueCore, claim: Claim, deadline: number): HeldKey<unknown>
 /** The result of one claim, after its keys were handed out. */
 export interface ClaimResult {
   readonly count: number
-  /** A key that has crashed a worker comes alone, so there may be more behind it. */
+  /** A key that has crashed workers twice comes alone, so there may be more behind it. */
   readonly hasCrashed: boolean
   /** Expired leases that have not been ended yet. */
   readonly leaseEnds: readonly Lease[]

@@ -128,11 +128,11 @@ export class Prefetching {
     const kept: HeldKey<unknown>[] = []
     for (const held of helds) {
       // Unused since the claim was sent: its waiters have given up, or the keys were released.
-      if (this.#isInUse && kept.length < room && phase === 'open' && held.crashes === 0) {
+      if (this.#isInUse && kept.length < room && phase === 'open' && held.crashes < 2) {
         kept.push(held)
       } else {
-        // A key that has crashed is claimed by a slot that is free.
-        this.#isInUse = held.crashes === 0 && this.#isInUse
+        // A key that has crashed twice is claimed by a slot that is free.
+        this.#isInUse = held.crashes < 2 && this.#isInUse
         void giveBack(held)
       }
     }
