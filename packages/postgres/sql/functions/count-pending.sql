@@ -8,7 +8,7 @@
 -- 1,024 keys pending draws a position, in steps of 1,024. The session remembers its last count, and a position from
 -- before all transactions that this count did not see; from then on, at most as many keys became pending
 -- as positions were drawn. A statement draws its position shortly before its transaction gets a number:
--- the margin of ten batches is for those that are in between.
+-- the margin of ten batches is for nine that are in between, and the caller's.
 create or replace function sluice.count_pending(in_queue text, in_most int, in_lock boolean) returns int
 language plpgsql
 -- @include settings

@@ -47,6 +47,63 @@ afterEach(async () => {
   await driver.close()
 })
 
+test('a remembered count leaves room for batches whose positions were drawn before it', async () => {
+  const before = 1_100
+  const batch = 1_024
+  const limit = before + 10 * batch - 1
+  const batchOf = (name: string) => Array.from({ length: batch }, (_, i) => `${name} ${i}`)
+  const pool = poolOf(server.url, 12)
+  const limited = poolOf(server.url, 1)
+  const other = postgresDriver({ pool: limited, schema, notify: false, onWarning() {} })
+  const locker = await pool.connect()
+  const adders = await Promise.all(Array.from({ length: 9 }, () => pool.connect()))
+  try {
+    await other.open({})
+    for (const part of [0, 1]) {
+      const keys = Array.from({ length: before / 2 }, (_, i) => ask(`few ${part} ${i}`))
+      await driver.add('q', keys, options)
+    }
+    // The number of a transaction also comes with every 32nd position.
+    const drawsLeft = `select log_cnt::int as n from ${schema}.arrival`
+    while ((await pool.query(drawsLeft)).rows[0].n < adders.length) {
+      await pool.query(`select nextval('${schema}.arrival')`)
+    }
+    // Adds draw their positions, and wait for the table before they get the numbers of their transactions.
+    await locker.query('begin')
+    await locker.query(`lock table ${schema}.keys in share mode`)
+    const adding = adders.map(async (client, index) => {
+      await client.query('begin')
+      await client.query(
+        `select from ${schema}.${installed('add_waiting')}('q', $1, array_fill(null::text, $2),
+          array_fill(0, $2), array_fill(0::float8, $2), array_fill(0, $2), true, 1, null, null, null,
+          null, array_fill(null::text, $2))`,
+        [batchOf(String(index)).sort(), [batch]],
+      )
+    })
+    const waiting = "select from pg_stat_activity where wait_event_type = 'Lock'"
+    while ((await pool.query(waiting)).rows.length < adders.length);
+    const count = `select ${schema}.${installed('count_pending')}('q', ${limit}, true) as n`
+    const counted = [(await limited.query(count)).rows[0].n]
+    await locker.query('commit')
+    await Promise.all(adding)
+    counted.push((await limited.query(count)).rows[0].n)
+    expect(counted).toEqual([before, before])
+    for (const client of adders) await client.query('commit')
+    const maxPending = limit
+    await other.add(
+      'q',
+      batchOf('last').map((key) => ask(key)),
+      { ...options, maxPending },
+    )
+    const { rows } = await pool.query(`select count(*)::int as n from ${schema}.keys`)
+    expect(rows[0].n).toBe(limit)
+  } finally {
+    for (const client of [locker, ...adders]) client.release(true)
+    await other.close()
+    await Promise.all([limited.end(), pool.end()])
+  }
+})
+
 test('processes that add together do not go over maxPending', async () => {
   const drivers = await Promise.all(
     Array.from({ length: 4 }, async () => {
