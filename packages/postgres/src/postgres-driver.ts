@@ -49,7 +49,7 @@ import { channelOf } from './schema/schema-name.ts'
 import { transact } from './transact/transact.ts'
 import { add } from './verbs/add.ts'
 import { cancel } from './verbs/cancel.ts'
-import { adopt, claim, type LeaseCursors } from './verbs/claim.ts'
+import { adopt, claim, type LeaseLookByQueue } from './verbs/claim.ts'
 import { counts } from './verbs/counts.ts'
 import { expire } from './verbs/expire.ts'
 import { finish } from './verbs/finish.ts'
@@ -94,7 +94,7 @@ class PostgresDriver implements Driver {
   readonly #channel: string
   readonly #statements: Statements
   readonly #warnings: Warnings
-  readonly #cursors: LeaseCursors = new Map()
+  readonly #leaseLookOf: LeaseLookByQueue = new Map()
   #opened: Opened | undefined
   /** Whether a notice has arrived on PGlite. */
   #hearsPglite = false
@@ -220,7 +220,7 @@ class PostgresDriver implements Driver {
   }
 
   async claim(queue: string, request: ClaimRequest): Promise<ClaimReply> {
-    return await claim(this.#store, this.#cursors, queue, request)
+    return await claim(this.#store, this.#leaseLookOf, queue, request)
   }
 
   async adopt(queue: string, claimId: string): Promise<readonly Claim[]> {

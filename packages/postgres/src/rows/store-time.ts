@@ -24,7 +24,8 @@ export interface Moment {
  */
 export class StoreTime {
   readonly #given: RisingTime | undefined
-  readonly #monotonicMs: () => number
+  /** The monotonic clock of this process. */
+  readonly monotonicMs: () => number
   readonly #onBehind: () => void
   #latest: EpochMs = -Infinity
   /** When the newest answer came, on the monotonic clock. */
@@ -33,7 +34,7 @@ export class StoreTime {
 
   constructor(given: Clock | undefined, monotonicMs: () => number, onBehind: () => void) {
     this.#given = given === undefined ? undefined : risingTimeOf(given)
-    this.#monotonicMs = monotonicMs
+    this.monotonicMs = monotonicMs
     this.#onBehind = onBehind
   }
 
@@ -50,14 +51,14 @@ export class StoreTime {
   moment(): Moment {
     if (this.#given !== undefined) return { now: this.#given.now(), least: null }
     if (this.#latest === -Infinity) return { now: null, least: null }
-    const passedMs = this.#monotonicMs() - this.#answeredAt
+    const passedMs = this.monotonicMs() - this.#answeredAt
     const risen = passedMs * (1 - driftShare) - slackMs
     return { now: null, least: this.#latest + Math.max(0, risen) }
   }
 
   /** The present by the monotonic clock, without slack: sent to a server that fell behind. */
   expected(): EpochMs {
-    return this.#latest + (this.#monotonicMs() - this.#answeredAt)
+    return this.#latest + (this.monotonicMs() - this.#answeredAt)
   }
 
   /** Takes the columns `now` and `ahead` of the answer to a statement that was sent with `moment`. */
@@ -78,6 +79,6 @@ export class StoreTime {
   startAt(now: EpochMs): void {
     if (!(now > this.#latest)) return
     this.#latest = now
-    this.#answeredAt = this.#monotonicMs()
+    this.#answeredAt = this.monotonicMs()
   }
 }

@@ -30,28 +30,45 @@ function claimOf(row: Row): Claim {
   }
 }
 
-/** The token below which the next claim of a queue looks for expired leases. */
-export type LeaseCursors = Map<string, string>
+/** How much longer claims do without that than the last one that did it took: a tick finds the rest. */
+const unlookedShare = 9
+
+/** The token below which a claim looks for expired leases next, and when, on the monotonic clock. */
+interface LeaseLook {
+  readonly before: string
+  readonly atMs: number
+}
+
+/** Where and when claims look for expired leases, by the names of queues. */
+export type LeaseLookByQueue = Map<string, LeaseLook>
 
 /** The verb claim. */
 export async function claim(
   store: Store,
-  cursors: LeaseCursors,
+  leaseLookOf: LeaseLookByQueue,
   queue: string,
   { limit, holder, claimId, leaseMs, dueBy = never }: ClaimRequest,
 ): Promise<ClaimReply> {
-  const before = cursors.get(queue) ?? fromLatest
+  const { before, atMs } = leaseLookOf.get(queue) ?? { before: fromLatest, atMs: -Infinity }
   const moment = store.time.moment()
-  const values = [queue, limit, holder, claimId, leaseMs, dueBy, before, leaseLooks]
+  const sentMs = store.time.monotonicMs()
+  // What holds back vacuum leaves an entry of each run in the index, and all are passed over.
+  const isLooking = moment.now !== null || sentMs >= atMs
+  const look = isLooking ? [before, leaseLooks] : [fromLatest, 0]
+  const values = [queue, limit, holder, claimId, leaseMs, dueBy, ...look]
   // A new connection may lead to another server, which need not know the last tokens.
   const first = { statement: store.statements.raiseTokens, values: [moment.least] }
   const all = [...values, moment.now, moment.least]
   const [row = {}, ...itemRows] = await store.run('claim', all, { first })
   const now = number(row['now'])
   store.time.noteAnswer(now, moment)
-  const lookBefore = text(row['look_before'])
-  if (lookBefore === undefined) cursors.delete(queue)
-  else cursors.set(queue, lookBefore)
+  if (isLooking) {
+    const answeredMs = store.time.monotonicMs()
+    leaseLookOf.set(queue, {
+      before: text(row['look_before']) ?? fromLatest,
+      atMs: answeredMs + unlookedShare * (answeredMs - sentMs),
+    })
+  }
   const endedTokens = numbers(row['ended_tokens'])
   const leaseEnds = texts(row['ended_keys']).map((key, at): Lease => {
     return { key: String(key), token: endedTokens[at]! }

@@ -2,7 +2,8 @@
  * What concurrent calls may do to each other: probes, which the SQL passes, and each of which fails once
  * the SQL is broken in the place that keeps its promise.
  */
-import type { AskOptions, Driver } from '@sluice/core'
+import type { AskOptions, Clock, Driver } from '@sluice/core'
+import { fakeClock } from '@sluice/core/testing'
 import pg from 'pg'
 import { expect, test } from 'vitest'
 import { postgresDriver } from '../../src/index.ts'
@@ -15,6 +16,9 @@ const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 
 
 const server = sharedServer()
 let schemas = 0
+
+/** By a given clock, every claim looks for expired leases. */
+const still = fakeClock(Date.now())
 
 /** Rejects if a promise is broken that only concurrent calls show. */
 type Probe = (driver: Driver, schema: string) => Promise<void>
@@ -143,7 +147,7 @@ const findsLeaseEndsPastTheRound: Probe = async (driver, schema) => {
   const { claims } = await driver.claim('q', { ...request, limit: 99, claimId: 'held' })
   expect(claims).toHaveLength(99)
   const other = postgresDriver({ pool: server.pool, schema, migrate: 'verify', onWarning() {} })
-  await other.open({})
+  await other.open({ clock: still })
   await other.claim('q', { ...request, leaseMs: 0, claimId: 'over' })
   await other.close()
   const { leaseEnds } = await driver.claim('q', { ...request, claimId: 'look' })
@@ -166,7 +170,7 @@ const sendsNotice: Probe = async (driver, schema) => {
   expect(notices).toBe(1)
 }
 
-const meetings: readonly (Break & { readonly probe: Probe })[] = [
+const meetings: readonly (Break & { readonly probe: Probe; readonly clock?: Clock })[] = [
   {
     name: 'a claim waits for a locked row',
     from: 'cardinality(picks), 0)\n        for update skip locked',
@@ -202,12 +206,14 @@ const meetings: readonly (Break & { readonly probe: Probe })[] = [
     from: 'k.token is not null and k.token < in_before',
     to: 'k.token is not null',
     probe: findsEveryLeaseEnd,
+    clock: still,
   },
   {
     name: 'the claim that ends a round of looks does not begin the next one',
     from: 'or look_before is null and in_before < 9223372036854775807 then',
     to: 'then',
     probe: findsLeaseEndsPastTheRound,
+    clock: still,
   },
   {
     name: 'a new key that is added alone wakes no other process',
@@ -217,13 +223,13 @@ const meetings: readonly (Break & { readonly probe: Probe })[] = [
   },
 ]
 
-test.each(meetings)('$name: a probe notices', async ({ probe, ...broken }) => {
+test.each(meetings)('$name: a probe notices', async ({ probe, clock, ...broken }) => {
   for (const which of [undefined, broken]) {
     schemas += 1
     const schema = `meeting_${schemas}`
     await makeSchema(server.url, schema, which)
     const driver = postgresDriver({ pool: server.pool, schema, migrate: 'verify', onWarning() {} })
-    await driver.open({})
+    await driver.open({ clock })
     const looked = probe(driver, schema)
     if (which === undefined) await looked
     else await expect(looked).rejects.toThrow()
