@@ -69,6 +69,9 @@ test('counts stop at a cap unless they are exact', async () => {
   const stdin = Array.from({ length: 10_050 }, (_, at) => `order/${at}`)
   await output(['add', 'orders', '--stdin'], { store, stdin })
   expect(await output(['counts', 'orders'], { store })).toMatch(/^ready +10000\+$/m)
+  expect(await output(['describe', 'orders'], { store })).toMatch(
+    /^ {2}keys +10000\+ ready, 0 delayed/m,
+  )
   const exact = await json(['counts', 'orders', '--exact'], { store })
   expect(exact).toMatchObject({ queue: 'orders', capped: false, counts: { ready: 10_050 } })
 })

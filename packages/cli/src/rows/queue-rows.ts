@@ -90,7 +90,7 @@ export function painted({ severity, urgency }: QueueRow, paint: Paint): string {
 }
 
 /** A count, with a mark if it is capped. */
-export function counted(count: number, { capped }: QueueRow): string {
+export function counted(count: number, { capped }: Pick<QueueRow, 'capped'>): string {
   return capped && count >= 10_000 ? `${count}+` : String(count)
 }
 

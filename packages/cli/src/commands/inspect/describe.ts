@@ -3,6 +3,7 @@ import { durationWords, percentWords, planWords, rateWords, sinceWords } from '@
 import { type CommandSpec, queueArgument } from '../../command.ts'
 import { shown } from '../../output/escape.ts'
 import { bucketsNow } from '../../rows/buckets-now.ts'
+import { counted } from '../../rows/queue-rows.ts'
 import { knownQueue } from '../../stores/known-queue.ts'
 
 /** How many failed runs are shown. */
@@ -66,7 +67,7 @@ export const describe: CommandSpec = {
       [
         'keys',
         Object.entries({ ready, delayed, backoff, processing, dirty, parked, idle })
-          .map(([state, count]) => `${count} ${state}`)
+          .map(([state, count]) => `${counted(count, counts)} ${state}`)
           .join(', '),
       ],
       ['oldest ready', oldestMs === undefined ? 'none' : durationWords(oldestMs)],

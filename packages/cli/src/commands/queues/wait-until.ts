@@ -1,6 +1,6 @@
 import { type CommandSpec, queueArgument } from '../../command.ts'
 import { shown } from '../../output/escape.ts'
-import { type QueueRow, queueRow } from '../../rows/queue-rows.ts'
+import { counted, type QueueRow, queueRow } from '../../rows/queue-rows.ts'
 import { repeatedReads } from '../../rows/repeated-reads.ts'
 import { knownQueue } from '../../stores/known-queue.ts'
 
@@ -31,7 +31,9 @@ export const waitUntil: CommandSpec = {
       const warning = warningOf(row)
       if (warning !== undefined && warning !== said) await print.warn(`${shown(queue)} ${warning}`)
       said = warning ?? ''
-      await print.progress(`${shown(queue)}: ${ready} ready, ${held} held`)
+      await print.progress(
+        `${shown(queue)}: ${counted(ready, row)} ready, ${counted(held, row)} held`,
+      )
     }
     // The signal ends the command; there is nothing to clean up.
     if (signal.aborted) return undefined
