@@ -68,7 +68,8 @@ async function* linesOfStdin(): AsyncGenerator<string> {
 
 /** Reads keys one by one. Ctrl-C is a character then, and is made a signal again. */
 function onKey(pressed: (key: string) => void): () => void {
-  const { stdin } = process
+  const { stdin, stdout } = process
+  const onResize = (): void => pressed('')
   const onData = (chunk: Buffer): void => {
     const text = String(chunk)
     // A key such as an arrow is a sequence that begins with Escape.
@@ -80,7 +81,9 @@ function onKey(pressed: (key: string) => void): () => void {
   }
   stdin.setRawMode(true)
   stdin.on('data', onData)
+  stdout.on('resize', onResize)
   return () => {
+    stdout.off('resize', onResize)
     stdin.off('data', onData)
     stdin.setRawMode(false)
     stdin.pause()

@@ -58,6 +58,7 @@ function asUsage({ message, code }: CommanderError, argv: readonly string[]): Er
     .replace(/^error: /, '')
     .replace(/\n\(Did you mean ([^)]*)\)/, '; did you mean $1')
     .replace(/\.$/, '')
+    .replace(/^unknown option '-[^-]*'$/, '$&; if it is a key, put -- before it')
   const names = new Set(commands.flatMap(({ name, alias }) => [name, alias]))
   const name =
     code === 'commander.unknownCommand' ? undefined : argv.find((word) => names.has(word))

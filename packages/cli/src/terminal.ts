@@ -21,8 +21,8 @@ export interface TerminalInput {
   /** The lines of the input, without line feeds. */
   lines(): AsyncIterable<string>
   /**
-   * Calls a function with each key that is pressed, without waiting for Enter; returns a function that
-   * ends that. Absent where stdin is no terminal.
+   * Calls a function with each key that is pressed, without waiting for Enter, and with '' when the size of the
+   * terminal has changed; returns a function that ends that. Absent where stdin is no terminal.
    */
   readonly onKey?: ((pressed: (key: string) => void) => () => void) | undefined
 }

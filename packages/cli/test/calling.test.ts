@@ -33,6 +33,10 @@ describe('a usage error is one line, exits with 2 and changes nothing', () => {
     [['queues', '--timeout', '5'], /--timeout must be a duration such as 500ms/],
     [['migrate', '--verify', '--roles'], /exclude each other/],
     [['copy', 'a.db', 'b.db', '--keep'], /unknown option '--keep'/],
+    [
+      ['get', 'q', '-a'],
+      /unknown option '-a'; if it is a key, put -- before it; see `sluice get --help`/,
+    ],
     [['copy', 'a.db', 'b.db', '--no-resume'], /unknown option '--no-resume'/],
     [['completion', 'tcsh'], /Allowed choices are bash, zsh, fish/],
     [['dashboard', '--port', '70000'], /--port must be a whole number from 0 to 65535/],

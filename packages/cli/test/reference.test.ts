@@ -72,8 +72,8 @@ Durations are written as \`500ms\`, \`5s\`, \`1m30s\`, \`2h\`, \`1d\`.
 | 4 | a named queue, or triggers to drop, do not exist, and nothing was changed; or a named key does not exist, and the other keys were changed |
 | 130, 143, 129 | ended by SIGINT, SIGTERM, SIGHUP |
 
-A reader that stops reading, such as \`head\`, is not an error; output that cannot be written, as on a full
-disk, is one. In addition to the codes of the library, there are
+A reader that stops reading, such as \`head\`, is not an error; a command that watches ends with the next line
+that it prints after that. Output that cannot be written, as on a full disk, is an error. In addition to the codes of the library, there are
 \`ERR_USAGE\`, \`ERR_NOT_CONFIRMED\`, \`ERR_NOT_FOUND\`, \`ERR_FILE\`, \`ERR_UNSUPPORTED\` and
 \`ERR_UNEXPECTED\`. \`--debug\` shows where an error comes from.
 `

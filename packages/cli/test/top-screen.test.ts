@@ -130,7 +130,7 @@ describe('the screen of top', () => {
 const hasTmux = needs('tmux', spawnSync('tmux', ['-V']).status === 0)
 
 test.skipIf(!hasTmux)(
-  'top in a real terminal of 80 columns: sorts, filters and quits',
+  'top in a real terminal of 80 columns: sorts, filters, follows its size and quits',
   async () => {
     const store = newFile()
     await output(['add', long, 'a', 'b', 'c'], { store })
@@ -142,7 +142,11 @@ test.skipIf(!hasTmux)(
     const program = `${folderWithProgram()}/sluice`
     tmux('-f', '/dev/null', 'new-session', '-d', '-x', '80', '-y', '24', 'sh')
     tmux('send-keys', `PS1='$ ' exec sh`, 'Enter')
-    tmux('send-keys', `clear; ${program} top -s ${store}; echo ended with $?`, 'Enter')
+    tmux(
+      'send-keys',
+      `clear; ${program} top -s ${store} --interval 1h; echo ended with $?`,
+      'Enter',
+    )
     const screen = (): string => tmux('capture-pane', '-p')
     await expect.poll(screen).toMatch(/^QUEUE +STATE +READY .*BUSY$/m)
     expect(screen()).toMatch(/^a-queue\S*…\S*-eu +no workers +3 /m)
@@ -150,6 +154,8 @@ test.skipIf(!hasTmux)(
     await expect.poll(screen).toContain('s sorts (READY)')
     tmux('send-keys', '/', 'o', 'r', 'd', 'Enter')
     await expect.poll(screen).toMatch(/^1 queue .*\/ord/m)
+    tmux('resize-window', '-x', '160')
+    await expect.poll(screen).toMatch(/^QUEUE +STATE .*DELAYED/m)
     tmux('send-keys', 'q')
     await expect.poll(screen).toContain('ended with 0')
     expect(screen()).not.toContain('STATE')
