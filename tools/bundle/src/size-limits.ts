@@ -5,7 +5,7 @@
  */
 export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/backoff': 5,
-  '@sluice/cli': 307,
+  '@sluice/cli': 308,
   '@sluice/conformance': 88,
   '@sluice/conformance/cli': 75,
   '@sluice/conformance/node-test': 75,
@@ -35,7 +35,7 @@ export const sizeLimits: Readonly<Record<string, number>> = {
 /** The same for `createQueue` with the memory driver in a browser, where less is fetched at first. */
 export const browserLimits = {
   atFirst: 29.1,
-  atFirstWithWorker: 35.1,
+  atFirstWithWorker: 35.2,
   inOneFile: 57,
   /** What is not fetched at first. */
   later: [

@@ -152,7 +152,7 @@ export class DriverHandle {
 
   #opened(): Awaitable<void> {
     this.#state = 'open'
-    if (this.#isNewsNeeded()) this.#beginWatch(() => undefined)
+    if (this.#isNewsNeeded()) void this.#beginWatch(() => undefined)
     return undefined
   }
 
@@ -167,34 +167,24 @@ export class DriverHandle {
     return this.#watch !== undefined
   }
 
-  #beginWatch(onBegun: () => void): void {
-    let begun: Awaitable<() => Awaitable<void>> | undefined
-    try {
-      begun = this.driver.watch?.((name) => this.wake(name))
-    } catch (error) {
-      this.#report(error)
-    }
-    if (begun === undefined) return
+  /** Watching is a hint; a queue works without it, so that no call waits for it. */
+  async #beginWatch(onBegun: () => void): Promise<void> {
     const watch: { end?: () => Awaitable<void> } = {}
     this.#watch = watch
-    if (!(begun instanceof Promise)) {
-      watch.end = begun
+    try {
+      const end = await this.driver.watch?.((name) => this.wake(name))
+      if (this.#watch !== watch) {
+        await end?.()
+        return
+      }
+      if (end !== undefined) watch.end = end
       onBegun()
-      return
+    } catch (error) {
+      // The next waiter tries again, if that may help.
+      const mayHelp = SluiceError.is(error) && error.retryable
+      if (mayHelp && this.#watch === watch) this.#watch = undefined
+      this.#report(error)
     }
-    // Watching is a hint; a queue works without it, so that no call waits for it.
-    begun
-      .then((end) => {
-        if (this.#watch !== watch) return end()
-        watch.end = end
-        return onBegun()
-      })
-      .catch((error: unknown) => {
-        // The next waiter tries again, if that may help.
-        const mayHelp = SluiceError.is(error) && error.retryable
-        if (mayHelp && this.#watch === watch) this.#watch = undefined
-        this.#report(error)
-      })
   }
 
   async #endWatch(): Promise<void> {
@@ -212,7 +202,7 @@ export class DriverHandle {
   /** A user is not quiet any more: watches, and has every queue look for what was missed. */
   watchAgain(): void {
     if (this.#state !== 'open' || this.#watch !== undefined) return
-    this.#beginWatch(() => this.wake(undefined))
+    void this.#beginWatch(() => this.wake(undefined))
   }
 
   #report(error: unknown): void {
