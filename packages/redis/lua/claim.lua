@@ -162,7 +162,6 @@ for index, position in ipairs(chosen) do
       state.why = state.laterWhy
       state.ready = later
       state.seq = seq
-      state.asked = state.claimedAsked
     end
     store(key, state)
   end

@@ -39,5 +39,4 @@ export function claim(
   }
   state.claimedLaterAt = laterAt
   setDue(state, laterAt, state.laterWhy, seq)
-  state.askedAt = state.claimedAskedAt
 }

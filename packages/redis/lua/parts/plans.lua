@@ -84,7 +84,7 @@ end
 local function reserveToken(bucket, rate)
   local tokens = rate.burst
   if bucket.tokens then
-    local elapsedMs = math.max(0, now - bucket.time)
+    local elapsedMs = now - bucket.time
     local more = 0
     if rate.perSecond > 0 and elapsedMs > 0 then more = elapsedMs / 1000 * rate.perSecond end
     tokens = math.min(rate.burst, bucket.tokens + more)
