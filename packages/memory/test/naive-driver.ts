@@ -85,7 +85,7 @@ export class NaiveQueue {
     const claims: Claim[] = []
     for (const entry of this.isPaused ? [] : ready) {
       const { state } = entry
-      if (claims.length === limit || (claims.length > 0 && state.crashes > 0)) break
+      if (claims.length === limit || (claims.length > 0 && state.crashes > 1)) break
       this.#token += 1
       transitions.claim(state, this.#token, now + leaseMs, now, this.#nextSeq())
       entry.holder = holder
@@ -101,7 +101,7 @@ export class NaiveQueue {
         leaseUntil: state.leaseUntil,
         trace: state.claimedTrace,
       })
-      if (state.crashes > 0) break
+      if (state.crashes > 1) break
     }
     return { claims, leaseEnds: this.#leaseEnds(now), now }
   }

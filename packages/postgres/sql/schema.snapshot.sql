@@ -676,7 +676,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION claim_8356f078(in_queue text, in_limit integer, in_holder text, in_claim_id text, in_lease double precision, in_due_by double precision, in_before bigint, in_looks integer, in_now double precision, in_least double precision)
+CREATE OR REPLACE FUNCTION claim_50bf37c8(in_queue text, in_limit integer, in_holder text, in_claim_id text, in_lease double precision, in_due_by double precision, in_before bigint, in_looks integer, in_now double precision, in_least double precision)
  RETURNS TABLE(now double precision, until double precision, keys text, items text, tokens text, failures text, crashes text, priorities text, asked text, ready text, ended_keys text, ended_tokens text, look_before bigint, item text, traces text)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -735,7 +735,8 @@ begin
       due_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
       ready_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
       why = k.later_why,
-      seq = case when k.later_at < 'Infinity' then nextval('arrival') else k.seq end,
+      seq = case when k.later_at < 'Infinity'
+        then (select nextval('arrival')) + array_position(picks, k.ctid) else k.seq end,
       later_at = 'Infinity',
       claimed_trace = k.trace, trace = null
     where k.ctid = picks[1]
@@ -759,7 +760,8 @@ begin
         due_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
         ready_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
         why = k.later_why,
-        seq = case when k.later_at < 'Infinity' then nextval('arrival') else k.seq end,
+        seq = case when k.later_at < 'Infinity'
+          then (select nextval('arrival')) + array_position(picks, k.ctid) else k.seq end,
         later_at = 'Infinity',
         claimed_trace = k.trace, trace = null
       where k.ctid = any (ctids)

@@ -818,8 +818,8 @@ end
 $body$;`,
   },
   {
-    name: 'claim_8356f078',
-    sql: `create or replace function sluice.claim_8356f078(
+    name: 'claim_50bf37c8',
+    sql: `create or replace function sluice.claim_50bf37c8(
   in_queue text, in_limit int, in_holder text, in_claim_id text, in_lease float8,
   in_due_by float8, in_before bigint, in_looks int, in_now float8, in_least float8
 ) returns table (
@@ -883,7 +883,8 @@ begin
       due_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
       ready_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
       why = k.later_why,
-      seq = case when k.later_at < 'Infinity' then nextval('sluice.arrival') else k.seq end,
+      seq = case when k.later_at < 'Infinity'
+        then (select nextval('sluice.arrival')) + array_position(picks, k.ctid) else k.seq end,
       later_at = 'Infinity',
       claimed_trace = k.trace, trace = null
     where k.ctid = picks[1]
@@ -907,7 +908,8 @@ begin
         due_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
         ready_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
         why = k.later_why,
-        seq = case when k.later_at < 'Infinity' then nextval('sluice.arrival') else k.seq end,
+        seq = case when k.later_at < 'Infinity'
+          then (select nextval('sluice.arrival')) + array_position(picks, k.ctid) else k.seq end,
         later_at = 'Infinity',
         claimed_trace = k.trace, trace = null
       where k.ctid = any (ctids)
@@ -1721,7 +1723,7 @@ export const statementTexts = {
   add: 'select key, outcome, due_at, failures from sluice.add_aeff54fa( $1::text, $2::text[], $3::text[], $4::int[], $5::float8[], $6::int[], $7::boolean, $8::float8, $9::float8, $10::float8, $11::text, $12::text, $13::text[])',
   buckets: 'select name, per_second, burst, tokens, at from sluice.buckets where tokens is not null order by name',
   claimAdopt: 'select key, item, token, failures, crashes, priority, asked_at, ready_at, at, trace from sluice.claim_adopt_7ce2d897($1::text, $2::text)',
-  claim: 'select now, until, keys, items, tokens, failures, crashes, priorities, asked, ready, ended_keys, ended_tokens, look_before, item, traces from sluice.claim_8356f078( $1::text, $2::int, $3::text, $4::text, $5::float8, $6::float8, $7::bigint, $8::int, $9::float8, $10::float8)',
+  claim: 'select now, until, keys, items, tokens, failures, crashes, priorities, asked, ready, ended_keys, ended_tokens, look_before, item, traces from sluice.claim_50bf37c8( $1::text, $2::int, $3::text, $4::text, $5::float8, $6::float8, $7::bigint, $8::int, $9::float8, $10::float8)',
   countPending: 'select sluice.count_pending_cc3c258b($1::text, $2::int, $3::boolean) as pending',
   counts: 'select now, ready, delayed, backoff, processing, dirty, parked, idle, paused, oldest, held_until, capped, sluice.ahead_ms_a3187b88() as ahead from sluice.counts_ffb7700d($1::text, $2::int, $3::float8, $4::float8)',
   doctorHorizon: "select h.kind, h.name, h.held, coalesce(h.seconds, 0)::float8 as seconds from ( select 'session' as kind, concat_ws(' ', a.pid::text, a.usename, a.application_name, a.state) as name, age(a.backend_xmin) as held, extract(epoch from clock_timestamp() - a.xact_start) as seconds from pg_catalog.pg_stat_activity a where a.backend_xmin is not null and a.pid <> pg_backend_pid() union all select 'replication slot', s.slot_name::text, greatest(age(s.xmin), age(s.catalog_xmin)), null from pg_catalog.pg_replication_slots s where s.xmin is not null or s.catalog_xmin is not null union all select 'prepared transaction', p.gid, age(p.transaction), extract(epoch from clock_timestamp() - p.prepared) from pg_catalog.pg_prepared_xacts p ) h order by h.held desc nulls last limit 1",

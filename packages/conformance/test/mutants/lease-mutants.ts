@@ -18,6 +18,13 @@ export const leaseMutants: readonly Mutant[] = [
       (rules.isOver(state, now) &&
         rules.isClaimable({ ...state, token: noToken, dueAt: now }, now)),
   })),
+  ruleMutant('lease-end-delay', 'a lost run that comes second is only delayed', (rules) => ({
+    expire(state, ...rest) {
+      const outcome = rules.expire(state, ...rest)
+      state.laterWhy = 'delay'
+      return outcome
+    },
+  })),
   ruleMutant('lease-end-early', 'a lease can be ended before it expires', (rules) => ({
     expire: (state, token, delayMs, maxCrashes, dedupe, now, seq) =>
       rules.expire(state, token, delayMs, maxCrashes, dedupe, Math.max(now, state.leaseUntil), seq),

@@ -17,6 +17,16 @@ export const orderMutants: readonly Mutant[] = [
       comesBefore: (a, b) => b.priority - a.priority || a.readyAt - b.readyAt || b.seq - a.seq,
     }),
   ),
+  ruleMutant(
+    'order-second-runs',
+    'a later claim puts the second run of its key first',
+    (rules) => ({
+      claim(state, ...rest) {
+        rules.claim(state, ...rest)
+        if (state.dueAt !== never) state.seq = -state.seq
+      },
+    }),
+  ),
   ruleMutant('order-by-arrival', 'keys are ordered by when they were added', () => ({
     comesBefore: (a, b) => b.priority - a.priority || a.seq - b.seq,
   })),

@@ -50,6 +50,18 @@ const breaks: readonly (Break & { readonly caughtBy: string })[] = [
     caughtBy: 'order.batch',
   },
   {
+    name: 'second runs of one claim have one position',
+    from: ' + array_position(picks, k.ctid)',
+    to: '',
+    caughtBy: 'order.second-runs',
+  },
+  {
+    name: 'keys that are done keep the positions of their adds',
+    from: 'seq = case when k.due_at <= m.t then base + l.index else k.seq end',
+    to: 'seq = k.seq',
+    caughtBy: 'order.done.batch',
+  },
+  {
     name: 'what is claimed first is not what was ready first',
     from: 'order by k.ready_at, k.seq limit in_limit',
     to: 'order by k.ready_at desc, k.seq desc limit in_limit',

@@ -6,11 +6,14 @@ import { hasRedis, type RedisProcess, startRedis } from '@sluice/test-redis'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { scriptTexts } from '../../src/scripts.generated.ts'
 import { type Script, type ScriptName, scripts } from '../../src/scripts.ts'
+import { rareBreaks } from '../support/rare-script-breaks.ts'
 import { type Break, breaks } from '../support/script-breaks.ts'
 import { subjectsOn } from '../support/subjects.ts'
 
+const allBreaks = [...breaks, ...rareBreaks]
+
 test('every script is broken in one place at least', () => {
-  const broken = new Set(breaks.map(({ script }) => script))
+  const broken = new Set(allBreaks.map(({ script }) => script))
   expect(Object.keys(scriptTexts).filter((name) => !broken.has(name as ScriptName))).toEqual([])
 })
 
@@ -39,7 +42,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('on one server', () => {
 
   const subjects = subjectsOn(() => ({ url: server.url }))
 
-  test.each(breaks)('$script: $name: $caughtBy notices', async (each) => {
+  test.each(allBreaks)('$script: $name: $caughtBy notices', async (each) => {
     const chosen = allCases.find(({ id }) => id === each.caughtBy)
     expect(chosen, 'the case').toBeDefined()
     putBack(each)

@@ -10,7 +10,8 @@ export const operateCases: readonly Case[] = [
     title: 'a paused queue accepts keys and hands out none',
     needs,
     async run(s) {
-      await s.add('a')
+      await s.addAll(['a', 'parked'])
+      await s.operate.park(s.queue, ['parked'])
       assert.equal(await s.operate.pause(s.queue), 'changed')
       assert.equal(await s.operate.pause(s.queue), 'unchanged')
       assert.equal((await s.add('b')).outcome, 'added')
@@ -158,11 +159,14 @@ export const operateCases: readonly Case[] = [
       await s.parkHeld(await s.claimOne('parked'), 'bad')
       await s.add('ready', { failed: true })
       await s.addAfter('delayed', 100)
-      const keys = ['ready', 'delayed', 'parked', 'unknown']
-      assert.deepEqual(await s.operate.remove(s.queue, keys), [
-        'changed',
-        'changed',
-        'changed',
+      await s.add('failed', { failed: true })
+      await s.cancel('failed')
+      await s.add('parked only')
+      await s.operate.park(s.queue, ['parked only'])
+      await s.cancel('parked only')
+      const keys = ['ready', 'delayed', 'parked', 'failed', 'parked only']
+      assert.deepEqual(await s.operate.remove(s.queue, [...keys, 'unknown']), [
+        ...keys.map(() => 'changed'),
         'missing',
       ])
       assert.deepEqual(await s.states(), {})
@@ -193,13 +197,16 @@ export const operateCases: readonly Case[] = [
     title: 'purge removes every key of one queue, returns how many, and affects no holder',
     needs,
     async run(s) {
-      await s.addAll(['a', 'b', 'held', s.ask('later', { delayMs: 100 })])
-      const claims = (await s.claim({ limit: 3 })).claims
-      for (const claim of claims) if (claim.key !== 'held') await s.release(claim)
+      const failed = s.ask('failed', { failed: true })
+      await s.addAll(['a', 'b', 'held', failed, 'parked', s.ask('later', { delayMs: 100 })])
+      const { claims } = await s.claim({ limit: 5 })
+      for (const claim of claims) if (claim.key < 'c') await s.release(claim)
+      await s.operate.park(s.queue, ['parked'])
       await s.add('held')
       await s.on('other').add('theirs')
-      assert.equal(await s.operate.purge(s.queue), 4)
-      assert.deepEqual(await s.states(), { processing: 1 })
+      assert.equal(await s.operate.purge(s.queue), 6)
+      assert.equal(await s.operate.purge(s.queue), 0)
+      assert.deepEqual(await s.states(), { processing: 3 })
       await s.claimNone()
       const held = claims.find(({ key }) => key === 'held')
       assert.ok(held)
@@ -222,20 +229,6 @@ export const operateCases: readonly Case[] = [
       const { leaseEnds, swept } = await s.tick({ failuresExpireMs: 1_000 })
       assert.deepEqual([leaseEnds, swept], [[{ key, token }], 1])
       assert.equal(await s.expire({ key, token }), 'expired')
-      await s.claimNone()
-    },
-  },
-  {
-    id: 'pause.answers',
-    title: 'pause and resume report whether they changed the queue, and parked keys stay parked',
-    needs: { operate: true },
-    async run(s) {
-      await s.add('a')
-      await s.operate.park(s.queue, ['a'])
-      assert.equal(await s.operate.pause(s.queue), 'changed')
-      assert.equal(await s.operate.pause(s.queue), 'unchanged')
-      assert.equal(await s.operate.resume(s.queue), 'changed')
-      assert.equal(await s.operate.resume(s.queue), 'unchanged')
       await s.claimNone()
     },
   },

@@ -120,7 +120,14 @@ export const leaseCases: readonly Case[] = [
       await s.done(await s.claimOne('a'))
       await s.claimNone()
       await s.step(4_000)
-      await s.claimOne('a')
+      // The lost run comes second, and is in back-off.
+      const again = await s.claimOne('a', { leaseMs: 1_000 })
+      await s.addAfter('a', 3_000)
+      await s.step(1_000)
+      await s.expire(again, { plan: { kind: 'exponential', baseMs: 5_000, maxMs: 5_000 } })
+      await s.step(2_000)
+      await s.done(await s.claimOne('a'))
+      assert.equal(await s.state('a'), 'backoff')
     },
   },
   {

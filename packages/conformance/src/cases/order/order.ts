@@ -102,7 +102,7 @@ export const orderCases: readonly Case[] = [
     async run(s) {
       await s.addAll(['a', 'b', 'c'])
       const { claims } = await s.claim({ limit: 3 })
-      await s.addAll(['c', 'b', 'a'])
+      await s.addAll(['b', 'c', 'a'])
       const backwards = [...claims].reverse()
       await s.finishAll(
         backwards.map(({ key, token }) => ({ as: 'done', key, token, forget: false })),
@@ -305,6 +305,19 @@ export const orderCases: readonly Case[] = [
       await s.step(100)
       await s.add('last')
       assert.deepEqual(await s.claimKeys(), ['first', 'failed', 'third', 'last'])
+    },
+  },
+  {
+    id: 'order.second-runs',
+    title: 'second runs that fall due at the same instant come out in the order of the claims',
+    needs,
+    async run(s) {
+      for (const key of ['b', 'a', 'c']) await s.add(key)
+      for (const key of ['c', 'b', 'a']) await s.addAfter(key, 100)
+      const { claims } = await s.claim({ limit: 3 })
+      for (const claim of [...claims].reverse()) await s.done(claim)
+      await s.step(100)
+      assert.deepEqual(await s.claimKeys(), ['b', 'a', 'c'])
     },
   },
   {

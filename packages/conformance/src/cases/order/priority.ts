@@ -175,6 +175,13 @@ export const priorityCases: readonly Case[] = [
       await s.step(1)
       await s.release(claim)
       assert.deepEqual(await s.claimKeys(), ['b', 'a'])
+      // The same at one instant.
+      await s.add('c')
+      const another = await s.claimOne('c')
+      await s.add('d', { priority: 5 })
+      await s.add('c', { priority: 5 })
+      await s.release(another)
+      assert.deepEqual(await s.claimKeys(), ['d', 'c'])
     },
   },
   {

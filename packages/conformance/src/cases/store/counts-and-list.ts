@@ -126,9 +126,11 @@ export const countsAndListCases: readonly Case[] = [
     async run(s) {
       assert.equal((await s.counts()).heldUntil, Infinity)
       const start = s.now()
-      await s.addAll(['a', 'b', 'c', 'd'])
+      await s.add('a')
       const first = await s.claimOne('a', { leaseMs: 5_000 })
+      await s.add('b')
       await s.claimOne('b', { leaseMs: 9_000 })
+      await s.add('c')
       await s.claimOne('c', { leaseMs: 1_000 })
       await s.add('b')
       assert.equal((await s.counts()).heldUntil, start + 9_000)
@@ -137,6 +139,7 @@ export const countsAndListCases: readonly Case[] = [
       await s.done(first)
       await s.step(20_000)
       assert.equal((await s.counts()).heldUntil, start + 9_000)
+      await s.add('d')
       await s.claimOne('d', { leaseMs: Infinity })
       assert.equal((await s.counts()).heldUntil, Infinity)
     },

@@ -14,6 +14,7 @@ import {
   failedRunsMsMax,
   failedRunsOfCodeMax,
   historyCodesMax,
+  historyDepthCap,
   historyResolutions,
 } from '@sluice/core/driver'
 import type { Case } from '../../case.ts'
@@ -132,7 +133,7 @@ export const historyCasesOfQueues: readonly Case[] = [
   },
   {
     id: 'history.depth',
-    title: 'the first record of each ten seconds counts the keys of the queue',
+    title: 'the first record of each ten seconds counts the keys of the queue, up to a limit',
     needs: { history: true, operate: true },
     async run(s) {
       await toStepStart(s)
@@ -158,6 +159,13 @@ export const historyCasesOfQueues: readonly Case[] = [
         const last = (await stepsOf(s, resolution)).at(-1)
         assert.deepEqual(last?.depth, { ...depth, ready: 4, oldestMs: fine.stepMs })
       }
+      for (let n = 0; n < historyDepthCap; n += 1_000) {
+        await s.addAll(Array.from({ length: 1_000 }, (_, i) => `k${n + i}`))
+      }
+      await s.step(fine.stepMs)
+      await record(s, {})
+      const most = (await stepsOf(s)).at(-1)?.depth
+      assert.deepEqual([most?.ready, most?.capped], [historyDepthCap, true])
     },
   },
   {

@@ -262,7 +262,7 @@ export const lifecycleCases: readonly Case[] = [
     async run(s) {
       await s.add('a')
       await s.claimOne('a', { claimId: 'earlier' })
-      await s.addAll(['b', s.ask('c', { item: '3' })])
+      await s.addAll(['c', s.ask('b', { item: '3' })])
       const { claims } = await s.claim({ limit: 5, claimId: 'lost' })
       assert.deepEqual(await s.driver.adopt?.(s.queue, 'lost'), claims)
       assert.deepEqual(await s.driver.adopt?.(s.queue, 'unknown'), [])

@@ -139,14 +139,16 @@ export const transferCases: readonly Case[] = [
       const at = s.now()
       const far = 2 ** 40
       await imported(s, [
+        // It became ready by a clock that is ahead of this store's.
+        ready('d', at, far + 9, { readyAt: at + 5_000 }),
         ready('a', at, far + 2),
         ready('b', at, far + 1),
         ready('c', at - 1, far + 3),
-        // It became ready by a clock that is ahead of this store's.
-        ready('d', at, far + 4, { readyAt: at + 5_000 }),
       ])
-      await s.addAll(['e', 'f'])
-      assert.deepEqual(await s.claimKeys(), ['c', 'b', 'a', 'd', 'e', 'f'])
+      await s.addAll(['e', 'f', 'g'])
+      // A key of both stores has the better of its positions.
+      await imported(s, [ready('g', at - 2, far + 5), ready('c', at, far)])
+      assert.deepEqual(await s.claimKeys(), ['g', 'c', 'b', 'a', 'd', 'e', 'f'])
     },
   },
   {
@@ -170,6 +172,10 @@ export const transferCases: readonly Case[] = [
       )
       assert.deepEqual({ priority, failures, crashes }, { priority: 4, failures: 3, crashes: 2 })
       assert.deepEqual({ failedAt, askedAt }, { failedAt: now + 0.5, askedAt: now - 500 })
+      await s.addAfter('same', 100)
+      const same = row('same', { dueAt: now + 100, readyAt: now + 100, why: 'backoff', seq: 9 })
+      assert.deepEqual(await imported(s, [{ ...same, askedAt: now }]), ['unchanged'])
+      assert.equal((await s.row('same')).why, 'delay')
     },
   },
   {
@@ -296,17 +302,22 @@ export const transferCases: readonly Case[] = [
     needs,
     async run(s) {
       const asked = ['failed', 'item', 'later', 'priority', 'trace']
-      await s.addAll(asked)
+      await s.addAll([...asked, s.ask('failed again', { failed: true })])
+      await s.cancel('failed again')
       const rows = await stored(s)
       await s.add('failed', { failed: true })
       await s.add('item', { item: '"new"' })
       await s.addAfter('later', 500)
       await s.add('priority', { priority: 1 })
       await s.add('trace', { trace: trace(1) })
+      await s.step(1)
+      await s.forget('failed again')
+      await s.add('failed again', { failed: true })
+      await s.cancel('failed again')
       const before = await stored(s)
       assert.deepEqual(
         await transferVerbs(s).dropRows(s.queue, rows),
-        asked.map(() => 'changed'),
+        rows.map(() => 'changed'),
       )
       assert.deepEqual(await stored(s), before)
     },

@@ -1,3 +1,4 @@
+import { noToken } from '@sluice/core'
 import type { ModelDriver } from '../../../src/model/model-driver.ts'
 import type { ModelStore } from '../../../src/model/model-store.ts'
 import { type Mutant, verbMutant } from '../mutant.ts'
@@ -134,6 +135,17 @@ export const operateMutants: readonly Mutant[] = [
         [...(driver.operate.park(queue, keys) as string[])].map((outcome) =>
           outcome === 'missing' ? 'unchanged' : (outcome as 'changed'),
         ),
+    },
+  })),
+  verbMutant('purge-not-held', 'purge counts no held key', (driver, store) => ({
+    operate: {
+      ...driver.operate,
+      purge(queue) {
+        const states = [...store.queue(queue).keys.values()].map(({ state }) => state)
+        const count = states.filter(({ token }) => token === noToken).length
+        void driver.operate.purge(queue)
+        return count
+      },
     },
   })),
   verbMutant('purge-everywhere', 'purge removes the keys of every queue', (driver, store) => ({

@@ -54,6 +54,9 @@ export const historyMutants: readonly Mutant[] = [
   stepsMutant('history-one-resolution', 'only the shortest steps are kept', (steps, stepMs) =>
     stepMs === 10_000 ? [...steps] : [],
   ),
+  stepsMutant('history-never-capped', 'no step says that there were more keys', (steps) =>
+    steps.map((step) => ({ ...step, depth: { ...step.depth, capped: false } })),
+  ),
   recordMutant('history-no-expired', 'expired leases are not recorded', (record) => ({
     ...record,
     expired: 0,
