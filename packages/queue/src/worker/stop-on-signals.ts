@@ -11,6 +11,8 @@ import { closeMs } from '../core/lifecycle.ts'
 
 /** Something that takes work and can stop doing so: a worker. */
 export interface Stops {
+  /** Rejects if it had to end. */
+  readonly stopped?: Promise<unknown>
   stop(options: { readonly graceMs: number }): Promise<void>
 }
 
@@ -30,9 +32,8 @@ export interface StopOnSignalsOptions {
   /** How long running handlers have before their signals are aborted. Default 10 s. */
   readonly graceMs?: number | undefined
   /**
-   * Whether to end the process when everything has stopped (with 0, or with 1 if stopping failed),
-   * and at the second signal (with 128 + the signal's number). Default false: the process ends
-   * automatically once nothing keeps it alive.
+   * Whether to end the process when everything has stopped, and at the second signal (with 128 + the
+   * signal's number). Default false: the process ends automatically once nothing keeps it alive.
    */
   readonly exit?: boolean | undefined
 }
@@ -88,7 +89,8 @@ async function stopAll(targets: readonly Stoppable[], graceMs: number): Promise<
  * The first signal stops gracefully: no more keys are taken, running handlers have `graceMs`. The
  * second one takes the rest of the grace away: signals are aborted at once. From then on signals do
  * what they do without this, so that a third one ends the process. Queues that are given
- * with workers are closed after them. Needs a process: not for browsers.
+ * with workers are closed after them. The exit code of the process becomes 1 if stopping fails, or if
+ * one of the workers has to end, as for a damaged store. Needs a process: not for browsers.
  */
 export function stopOnSignals(
   what: Stoppable | readonly Stoppable[],
@@ -101,21 +103,21 @@ export function stopOnSignals(
   checkNumber('graceMs', graceMs, { min: 0, max: delayMsMax })
   checkBoolean('exit', exit)
   let isStopping = false
+  let isUndone = false
 
   const undo = (): void => {
+    isUndone = true
     for (const signal of signals) process.off(signal, onSignal)
   }
   const stop = async (ms: number): Promise<void> => {
-    let code = 0
     try {
       await stopAll(targets, ms)
     } catch (error) {
-      code = 1
-      process.exitCode = code
+      process.exitCode = 1
       process.emitWarning(error instanceof Error ? error : String(error))
     }
     undo()
-    if (exit) process.exit(code)
+    if (exit) process.exit()
   }
   const onSignal = (signal: NodeJS.Signals): void => {
     if (!isStopping) {
@@ -128,5 +130,11 @@ export function stopOnSignals(
     void stop(0)
   }
   for (const signal of signals) process.on(signal, onSignal)
+  for (const target of targets) {
+    if (!('stopped' in target)) continue
+    target.stopped?.catch(() => {
+      if (!isUndone) process.exitCode = 1
+    })
+  }
   return undo
 }

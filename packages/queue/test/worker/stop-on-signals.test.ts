@@ -94,6 +94,16 @@ test('a store that says nothing does not keep the process', async () => {
   expect(program.lines).toEqual(['running', 'stopping', 'stopped', 'add ERR_UNKNOWN_OUTCOME'])
 })
 
+test.each([
+  ['damaged', 1],
+  ['undone', 0],
+])(
+  'a worker that has to end, of a program that is %s, makes the exit code %i',
+  async (mode, code) => {
+    expect(await new Program(mode).ended).toEqual({ code, signal: null })
+  },
+)
+
 test('queues get what their workers leave of the grace and two seconds', async () => {
   let nowMs = 0
   const reading = vi.spyOn(systemClock, 'monotonicMs').mockImplementation(() => nowMs)

@@ -1,12 +1,13 @@
 import { memoryDriver } from '@sluice/memory'
-import { createQueue, createWorker, type SluiceError, stopOnSignals } from '../../../src/index.ts'
+import { createQueue, createWorker, SluiceError, stopOnSignals } from '../../../src/index.ts'
 import { LateDriver } from '../late-driver.ts'
 
 const mode = process.argv[2]
 const driver = new LateDriver(memoryDriver())
 // A call to a store that says nothing is given up after longer than a test may take.
 const silent = { name: 'q', driver, leaseMs: 30_000, timeoutMs: 600_000, ref: true }
-const queue = createQueue<string>(mode === 'silent' ? silent : {})
+const slow = mode === 'damaged' || mode === 'undone' ? { name: 'q', driver } : {}
+const queue = createQueue<string>(mode === 'silent' ? silent : slow)
 await queue.add('a')
 
 function say(line: string): void {
@@ -22,7 +23,14 @@ function onAbort(signal: AbortSignal): Promise<void> {
   })
 }
 
-if (mode === 'queue') {
+if (mode === 'damaged' || mode === 'undone') {
+  driver.before = () => {
+    throw new SluiceError('ERR_STORE_DAMAGED', 'damaged')
+  }
+  const worker = createWorker({ queue, handler: () => undefined, onError: () => undefined })
+  const undo = stopOnSignals([worker, queue])
+  if (mode === 'undone') undo()
+} else if (mode === 'queue') {
   const held = await queue.get()
   const stopped = onAbort(held!.signal).then(() => held!.release())
   stopOnSignals(queue, { graceMs: 60_000 })
