@@ -1754,7 +1754,7 @@ export const statementTexts = {
   transferSkipTokens: "select max(pg_catalog.nextval('sluice.token')) from pg_catalog.generate_series(1, $1::int)",
   watchFound: "select to_regprocedure($1::text || '()') is not null as found",
   watchRoles: "select r.rolname as role from pg_roles r cross join to_regclass($1::text) t(relation) cross join ( select p.oid as function, n.oid as namespace from pg_proc p join pg_namespace n on n.oid = p.pronamespace where p.proname = 'add_many' and n.nspname = $3::text ) f where r.rolname !~ '^pg_' and not (has_schema_privilege(r.oid, f.namespace, 'usage') and has_function_privilege(r.oid, f.function, 'execute')) and exists ( select from unnest($2::text[]) e(event) where has_table_privilege(r.oid, t.relation, e.event) or e.event <> 'delete' and has_any_column_privilege(r.oid, t.relation, e.event) ) order by 1",
-  workers: 'select holder, host, pid, concurrency, info, started_at, seen_at from sluice.workers where queue = $1::text and seen_at >= sluice.present_4c1f74c0($3::float8, $4::float8) - $2::float8 order by holder',
+  workers: 'select holder, host, pid, concurrency, info, started_at, seen_at from sluice.workers where queue = $1::text and seen_at >= sluice.present_4c1f74c0($3::float8, $4::float8) - $2::float8',
   writeBuckets: 'select true as written from sluice.write_buckets_66cb0fcd( $1::text[], $2::float8[], $3::float8[], $4::float8[], $5::float8[], $6::text[])',
   writeKeys: 'select true as written from sluice.write_keys_02af8348( $1::text, $2::text[], $3::text[], $4::text[], $5::text[], $6::float8[], $7::int[], $8::float8[], $9::int[], $10::float8[], $11::bigint[], $12::int[], $13::float8[], $14::boolean[], $15::int[], $16::int[], $17::float8[], $18::boolean[], $19::text[])',
 } as const

@@ -235,7 +235,7 @@ export const statementTexts = {
   tickSweepIdle: 'delete from sluice_keys where id in ( select id from sluice_keys indexed by sluice_keys_idle where queue = +? and failed_at <= +? and token is null and parked = 0 and due_at is null order by failed_at limit +? )',
   transferBucket: 'insert into sluice_buckets (name, per_second, burst, tokens, at) values (?, ?, ?, ?, ?) on conflict (name) do nothing',
   wakeSignalLast: 'select max(seq, coalesce((select k.seq from sluice_keys k order by k.id desc limit 1), 0)) as last from sluice_store where id = 1',
-  workersList: 'select holder, info, started_at, seen_at from sluice_workers where queue = +? and seen_at >= +? order by started_at, holder',
+  workersList: 'select holder, info, started_at, seen_at from sluice_workers where queue = +? and seen_at >= +?',
   workersSave: 'insert into sluice_workers (queue, holder, info, started_at, seen_at) values (?, ?, ?, ?, ?) on conflict (queue, holder) do update set info = excluded.info, seen_at = excluded.seen_at',
   workersSweep: 'delete from sluice_workers where queue = +? and seen_at < +?',
 } as const

@@ -95,9 +95,7 @@ export class QueueViewReader {
       ...(search.nextBackoffAt === undefined ? {} : { nextBackoffAt: search.nextBackoffAt }),
       ...(plan === undefined ? {} : { limiter: planWords(plan) }),
       buckets: buckets.map((bucket) => bucketView(bucket, at)),
-      workerList: newestFirst(workers)
-        .slice(0, workersMax)
-        .map((worker) => workerView(worker, held.keys, at)),
+      workerList: workers.slice(0, workersMax).map((worker) => workerView(worker, held.keys, at)),
       leases: held.keys.map(leaseView),
       failureGroups: failureGroups(failures, this.#display, runsMax),
       more: held.more,
@@ -163,10 +161,6 @@ function firstDue(keys: readonly KeyInfo[]): number | undefined {
     if (dueAt !== undefined && (first === undefined || dueAt < first)) first = dueAt
   }
   return first
-}
-
-function newestFirst(workers: readonly WorkerRow[]): WorkerRow[] {
-  return [...workers].sort((a, b) => b.startedAt - a.startedAt)
 }
 
 function isBucketOf(plan: LimiterPlan | undefined, queue: string): (bucket: BucketRow) => boolean {

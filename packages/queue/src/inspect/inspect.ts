@@ -197,7 +197,7 @@ export interface Inspect {
   /** Says why a key is not running. */
   explain(key: string): Promise<Explanation>
   /**
-   * The workers that were seen recently; empty where the driver keeps no list. One whose
+   * The workers that were seen recently, the newest first; empty where the driver keeps no list. One whose
    * `concurrency` is 0 has stopped. `stats` are as of its last heartbeat.
    */
   workers(): Promise<readonly WorkerRow[]>

@@ -154,7 +154,7 @@ export class QueueInspection implements Inspect {
     const core = this.#core
     const { driver, name } = core.calls
     const workers = await core.calls.inquire(() => driver.workers?.(name, workersWithinMs) ?? [])
-    return shownWorkers(driver, workers)
+    return [...shownWorkers(driver, workers)].sort((a, b) => b.startedAt - a.startedAt)
   }
 
   async history(

@@ -1,6 +1,7 @@
 import { fakeClock } from '@sluice/core/testing'
 import { describe, expect, test } from 'vitest'
 import {
+  createQueue,
   createRateLimitingQueue,
   createWorker,
   exponential,
@@ -287,6 +288,19 @@ describe.each(leases)('inspect %s', (_name, leaseMs) => {
     await queue.close()
     await expect(inspect.get('k')).rejects.toSatisfy((error) => SluiceError.is(error, 'ERR_CLOSED'))
   })
+})
+
+test('workers are listed, the newest first', async () => {
+  const clock = fakeClock()
+  const driver = memoryDriver()
+  const queues = [1, 2].map(() => createQueue<string>({ name: 'orders', driver, clock }))
+  for (const [at, queue] of queues.entries()) {
+    createWorker<string>({ queue, concurrency: at + 1, handler: () => undefined })
+    await clock.step(1_000)
+  }
+  const workers = await queues[0]!.inspect.workers()
+  expect(workers.map(({ concurrency }) => concurrency)).toEqual([2, 1])
+  for (const queue of queues) await queue.close()
 })
 
 test('a worker registers, and is dropped when it has been gone for a while', async () => {

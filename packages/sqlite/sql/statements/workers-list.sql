@@ -4,4 +4,3 @@
 select holder, info, started_at, seen_at
 from sluice_workers
 where queue = +? and seen_at >= +?
-order by started_at, holder
