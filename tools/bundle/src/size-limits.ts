@@ -7,7 +7,7 @@ export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/backoff': 5,
   '@sluice/cli': 308,
   '@sluice/conformance': 88,
-  '@sluice/conformance/cli': 75,
+  '@sluice/conformance/cli': 76,
   '@sluice/conformance/node-test': 75,
   '@sluice/conformance/other-process': 4,
   '@sluice/conformance/sqlite-witness': 1,
