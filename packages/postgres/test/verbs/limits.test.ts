@@ -1,4 +1,4 @@
-/** What is at its limit: pending keys, tokens, priorities, sizes of batches and of items. */
+/** What is at its limit: tokens, priorities, sizes of batches and of items. */
 import {
   type AskOptions,
   batchKeysMax,
@@ -10,11 +10,9 @@ import {
 } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { statementsFor } from '../../src/connection/statements.ts'
 import { postgresDriver } from '../../src/index.ts'
-import { channelOf } from '../../src/schema/schema-name.ts'
-import { installed } from '../support/installed.ts'
-import { poolOf, sql } from '../support/server.ts'
+import { addManySql } from '../support/add-many-sql.ts'
+import { poolOf } from '../support/server.ts'
 import { sharedServer } from '../support/shared-server.ts'
 
 const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
@@ -47,204 +45,9 @@ afterEach(async () => {
   await driver.close()
 })
 
-test('a remembered count leaves room for batches whose positions were drawn before it', async () => {
-  const before = 1_100
-  const batch = 1_024
-  const limit = before + 10 * batch - 1
-  const batchOf = (name: string) => Array.from({ length: batch }, (_, i) => `${name} ${i}`)
-  const pool = poolOf(server.url, 12)
-  const limited = poolOf(server.url, 1)
-  const other = postgresDriver({ pool: limited, schema, notify: false, onWarning() {} })
-  const locker = await pool.connect()
-  const adders = await Promise.all(Array.from({ length: 9 }, () => pool.connect()))
-  try {
-    await other.open({})
-    for (const part of [0, 1]) {
-      const keys = Array.from({ length: before / 2 }, (_, i) => ask(`few ${part} ${i}`))
-      await driver.add('q', keys, options)
-    }
-    // The number of a transaction also comes with every 32nd position.
-    const drawsLeft = `select log_cnt::int as n from ${schema}.arrival`
-    while ((await pool.query(drawsLeft)).rows[0].n < adders.length) {
-      await pool.query(`select nextval('${schema}.arrival')`)
-    }
-    // Adds draw their positions, and wait for the table before they get the numbers of their transactions.
-    await locker.query('begin')
-    await locker.query(`lock table ${schema}.keys in share mode`)
-    const adding = adders.map(async (client, index) => {
-      await client.query('begin')
-      await client.query(
-        `select from ${schema}.${installed('add_waiting')}('q', $1, array_fill(null::text, $2),
-          array_fill(0, $2), array_fill(0::float8, $2), array_fill(0, $2), true, 1, null, null, null,
-          null, array_fill(null::text, $2))`,
-        [batchOf(String(index)).sort(), [batch]],
-      )
-    })
-    const waiting = "select from pg_stat_activity where wait_event_type = 'Lock'"
-    while ((await pool.query(waiting)).rows.length < adders.length);
-    const count = `select ${schema}.${installed('count_pending')}('q', ${limit}, true) as n`
-    const counted = [(await limited.query(count)).rows[0].n]
-    await locker.query('commit')
-    await Promise.all(adding)
-    counted.push((await limited.query(count)).rows[0].n)
-    expect(counted).toEqual([before, before])
-    for (const client of adders) await client.query('commit')
-    const maxPending = limit
-    await other.add(
-      'q',
-      batchOf('last').map((key) => ask(key)),
-      { ...options, maxPending },
-    )
-    const { rows } = await pool.query(`select count(*)::int as n from ${schema}.keys`)
-    expect(rows[0].n).toBe(limit)
-  } finally {
-    for (const client of [locker, ...adders]) client.release(true)
-    await other.close()
-    await Promise.all([limited.end(), pool.end()])
-  }
-})
-
-test('processes that add together do not go over maxPending', async () => {
-  const drivers = await Promise.all(
-    Array.from({ length: 4 }, async () => {
-      const one = make()
-      await one.open({})
-      return one
-    }),
-  )
-  const limited = { ...options, maxPending: 100 }
-  await Promise.all(
-    drivers.map(async (one, process) => {
-      for (let at = 0; at < 60; at += 3) {
-        const keys = [0, 1, 2].map((more) => ask(`${process}-${at + more}`))
-        await one.add('q', keys, limited)
-      }
-    }),
-  )
-  expect((await driver.counts('q', { cap: 1_000 })).ready).toBe(100)
-  await Promise.all(drivers.map((one) => one.close()))
-})
-
-/** Adds keys that are pending, as other transactions do. */
-function addMany(prefix: string, count: number): string {
-  return `select count(*) from ${schema}.add_many('q',
-    array(select '${prefix}' || n from generate_series(1, ${count}) n))`
-}
-
-/** Adds a thousand new keys, and returns how many the limit let in. */
-async function addLimited(at: number, maxPending: number): Promise<number> {
-  const asks = Array.from({ length: batchKeysMax }, (_, n) => ask(`${at}-${n}`))
-  const replies = await driver.add('q', asks, { ...options, maxPending })
-  return replies.filter(({ outcome }) => outcome === 'added').length
-}
-
-test('pending keys are not counted again while maxPending is far away', async () => {
-  const pool = poolOf(server.url, 1)
-  await driver.close()
-  driver = postgresDriver({ pool, schema, notify: false, onWarning() {} })
-  await driver.open({})
-  await pool.query(addMany('k', 100_000))
-  const entries = async (): Promise<number> => {
-    await pool.query('select pg_stat_force_next_flush()').catch(() => {})
-    const { rows } = await pool.query(
-      `select idx_tup_read::int as n from pg_stat_user_indexes
-      where schemaname = $1 and indexrelname = 'keys_waiting'`,
-      [schema],
-    )
-    return rows[0].n
-  }
-  const reads = async (): Promise<number> => {
-    const before = await entries()
-    await driver.add('q', [ask('again')], { ...options, maxPending: 200_000 })
-    return (await entries()) - before
-  }
-  // A count holds once all transactions that it did not see are over.
-  await expect.poll(reads).toBeLessThan(1_000)
-  for (let n = 0; n < 10; n += 1) expect(await reads()).toBeLessThan(1_000)
-  await driver.close()
-  await pool.end()
-})
-
-test('of a queue with few keys, no count is remembered: a connection may serve thousands', async () => {
-  const pool = poolOf(server.url, 1)
-  await driver.close()
-  driver = postgresDriver({ pool, schema, notify: false, onWarning() {} })
-  await driver.open({})
-  const remembered = async () => {
-    await driver.add('q', [ask('again')], { ...options, maxPending: 50_000 })
-    const { rows } = await pool.query(
-      `select current_setting(format('sluice_pending.q%s_%s', $1::regclass::oid,
-        to_hex(${schema}.${installed('queue_number')}('q'))), true) is not null as found`,
-      [`${schema}.keys`],
-    )
-    return rows[0].found
-  }
-  expect(await remembered()).toBe(false)
-  await pool.query(addMany('k', 2_000))
-  expect(await remembered()).toBe(true)
-  await driver.close()
-  await pool.end()
-})
-
-test('a count that is remembered misses no key of a transaction that commits after it', async () => {
-  const pool = poolOf(server.url, 1)
-  const other = poolOf(server.url, 1)
-  await driver.close()
-  driver = postgresDriver({ pool, schema, notify: false, onWarning() {} })
-  await driver.open({})
-  let added = 0
-  // Positions and transactions are remembered from here on.
-  for (let at = 0; at < 3; at += 1) added += await addLimited(at, 30_000)
-  await other.query('begin')
-  await other.query(addMany('mine ', 15_000))
-  for (let at = 3; at < 7; at += 1) added += await addLimited(at, 30_000)
-  await other.query('commit')
-  for (let at = 7; at < 30; at += 1) added += await addLimited(at, 30_000)
-  expect(added).toBe(15_000)
-  // A count that ended at one limit says nothing about a higher one.
-  await other.query(addMany('more ', 28_000))
-  for (let at = 30; at < 32; at += 1) expect(await addLimited(at, 30_000)).toBe(0)
-  added = 0
-  for (let at = 32; at < 42; at += 1) added += await addLimited(at, 60_000)
-  expect(added).toBe(2_000)
-  expect((await driver.counts('q', { cap: 100_000 })).ready).toBe(60_000)
-  await driver.close()
-  await Promise.all([pool.end(), other.end()])
-})
-
-test('counting pending keys reads no keys that only count failures', async () => {
-  await sql(
-    server.url,
-    `insert into ${schema}.keys (queue_id, queue, key, failures, failed_at)
-    select ${schema}.${installed('queue_number')}('q'), 'q', n, 1, 1 from generate_series(1, 50000) n`,
-    `analyze ${schema}.keys`,
-  )
-  await driver.add('q', [ask('waits'), ask('parked')], options)
-  await driver.operate?.park('q', ['parked'])
-  const { countPending } = statementsFor(schema, channelOf(schema))
-  const pool = poolOf(server.url, 1)
-  const read = async (): Promise<number> => {
-    // Servers before 15 count automatically, a little later.
-    await pool.query('select pg_stat_force_next_flush()').catch(() => {})
-    const { rows } = await pool.query(
-      `select heap_blks_hit + heap_blks_read + idx_blks_hit + idx_blks_read as n
-      from pg_statio_user_tables where schemaname = $1 and relname = 'keys'`,
-      [schema],
-    )
-    return Number(rows[0].n)
-  }
-  // Plans are made with the first call.
-  await pool.query(countPending.text, ['q', 1_000, true])
-  const before = await read()
-  const { rows } = await pool.query(countPending.text, ['q', 1_000, true])
-  expect(rows).toEqual([{ pending: 2 }])
-  expect((await read()) - before).toBeLessThan(50)
-  await pool.end()
-})
-
 test('the keys of a rare state are on one page, whatever else is in the queue', async () => {
   const pool = poolOf(server.url, 1)
-  await pool.query(addMany('k', 30_000))
+  await pool.query(addManySql(schema, 'k', 30_000))
   const rare = ['a', 'p2', 'p1', 'z'].map((key, at) => ask(key, at))
   const failed = rare.map((one) => ({ ...one, key: `i${one.key}`, failed: true }))
   const later = rare.map((one) => ({ ...one, key: `d${one.key}`, delayMs: 1_000_000 }))

@@ -4,8 +4,6 @@ import {
   createRateLimitingQueue,
   createWorker,
   exponential,
-  type HandlerContext,
-  type HandlerResult,
   memoryDriver,
   SluiceError,
   TerminalError,
@@ -82,43 +80,6 @@ describe.each(leases)('a worker %s', (_name, leaseMs) => {
     open.resolve()
     await worker.runUntilIdle()
     expect(most).toBe(3)
-    await queue.close()
-  })
-
-  test('comes back after requeueAfterMs without counting a failure, and keeps the priority', async () => {
-    const { queue, clock, row } = setUp()
-    const results: HandlerResult[] = [{ requeueAfterMs: 500 }, undefined]
-    const seen: HandlerContext[] = []
-    const worker = createWorker<string>({
-      queue,
-      handler: (_item, context) => {
-        seen.push(context)
-        return results.shift()
-      },
-    })
-    await queue.add('a', { priority: 7 })
-    await clock.step(499)
-    expect(seen).toHaveLength(1)
-    expect(await row('a')).toMatchObject({ state: 'delayed', failures: 0, priority: 7 })
-    await clock.step(1)
-    expect(seen.map(({ failures, priority }) => [failures, priority])).toEqual([
-      [0, 7],
-      [0, 7],
-    ])
-    await worker.stop()
-    await queue.close()
-  })
-
-  test('comes back through the limiter after requeue', async () => {
-    const { queue, clock, row } = setUp()
-    const results: HandlerResult[] = [{ requeue: true }]
-    const worker = createWorker<string>({ queue, handler: () => results.shift() })
-    await queue.add('a')
-    await clock.step(0)
-    expect(await row('a')).toMatchObject({ state: 'backoff', failures: 1 })
-    await clock.step(10)
-    expect(await row('a')).toBeUndefined()
-    await worker.stop()
     await queue.close()
   })
 
@@ -347,64 +308,6 @@ describe.each(leases)('a worker %s', (_name, leaseMs) => {
     await worker.runUntilIdle()
     expect(seen).toEqual(['a', 'b', 'c'])
     expect(await row('later')).toMatchObject({ state: 'delayed' })
-    await queue.close()
-  })
-
-  test.each([0, -1, -Infinity])('is done with a requeueAfterMs of %d', async (requeueAfterMs) => {
-    const { queue, clock, row, errors } = setUp()
-    let runs = 0
-    const handler = (): HandlerResult => {
-      runs += 1
-      if (runs === 1) throw new Error('counts one')
-      return { requeueAfterMs, priority: 3 }
-    }
-    const worker = createWorker<string>({ queue, handler })
-    await queue.add('a')
-    await clock.step(1_000)
-    expect([runs, await row('a'), errors]).toEqual([2, undefined, []])
-    await worker.stop()
-    await queue.close()
-  })
-
-  test('lets requeueAfterMs win over requeue, unless it is zero or less', async () => {
-    const { queue, clock, row } = setUp()
-    const results: HandlerResult[] = [
-      { requeueAfterMs: 500, requeue: true },
-      { requeueAfterMs: 500, requeue: false },
-      { requeueAfterMs: 0, requeue: true },
-    ]
-    const worker = createWorker<string>({ queue, handler: () => results.shift() })
-    await queue.add('a')
-    for (const state of ['delayed', 'delayed', 'backoff']) {
-      await clock.step(0)
-      expect(await row('a')).toMatchObject({ state, failures: state === 'backoff' ? 1 : 0 })
-      await clock.step(500)
-    }
-    await worker.stop()
-    await queue.close()
-  })
-
-  test.each([
-    { requeueAfterMs: Number.NaN },
-    { requeueAfterMs: Number.NaN, requeue: true },
-    { requeueAfterMs: '5', requeue: true },
-    { requeueAfterMs: Infinity },
-    { requeueAfterMs: 0, requeue: 'true' },
-    { priority: 5 },
-    {},
-    'ok',
-    7,
-    true,
-  ])('a result that means nothing counts as a failure: %j', async (result) => {
-    const { queue, clock, row } = setUp()
-    const worker = createWorker<string>({
-      queue,
-      handler: () => result as HandlerResult,
-    })
-    await queue.add('a')
-    await clock.step(0)
-    expect(await row('a')).toMatchObject({ state: 'backoff', failures: 1 })
-    await worker.stop()
     await queue.close()
   })
 })

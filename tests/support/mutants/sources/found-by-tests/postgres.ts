@@ -180,7 +180,7 @@ export const foundByTestsOfPostgres: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/postgres/test/verbs/limits.test.ts',
+      file: 'packages/postgres/test/verbs/max-pending.test.ts',
       title: 'processes that add together do not go over maxPending',
     },
   },

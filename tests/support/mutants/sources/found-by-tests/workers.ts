@@ -153,8 +153,8 @@ export const foundByTestsOfWorkers: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/queue/test/worker/worker.test.ts',
-      title: 'lets requeueAfterMs win over requeue',
+      file: 'packages/queue/test/worker/handler-results.test.ts',
+      title: 'comes back by requeueAfterMs rather than requeue',
     },
   },
   {

@@ -1,0 +1,129 @@
+import { fakeClock } from '@sluice/core/testing'
+import { describe, expect, test } from 'vitest'
+import {
+  createRateLimitingQueue,
+  createWorker,
+  exponential,
+  type HandlerContext,
+  type HandlerResult,
+  memoryDriver,
+} from '../../src/index.ts'
+
+const leases = [
+  ['without a lease', Infinity],
+  ['with leases', 30_000],
+] as const
+
+describe.each(leases)('a key of a worker %s', (_name, leaseMs) => {
+  function setUp() {
+    const clock = fakeClock()
+    const driver = memoryDriver()
+    const errors: unknown[] = []
+    const queue = createRateLimitingQueue<string>({
+      name: 'orders',
+      driver,
+      clock,
+      leaseMs,
+      limiter: exponential({ baseMs: 10, maxMs: 1_000 }),
+      onError: (error) => errors.push(error),
+    })
+    const row = async (key: string) =>
+      (await driver.list('orders', { keys: [key], limit: 1 })).rows[0]
+    return { clock, driver, queue, errors, row }
+  }
+
+  test('comes back after requeueAfterMs without counting a failure, and keeps the priority', async () => {
+    const { queue, clock, row } = setUp()
+    const results: HandlerResult[] = [{ requeueAfterMs: 500 }, undefined]
+    const seen: HandlerContext[] = []
+    const worker = createWorker<string>({
+      queue,
+      handler: (_item, context) => {
+        seen.push(context)
+        return results.shift()
+      },
+    })
+    await queue.add('a', { priority: 7 })
+    await clock.step(499)
+    expect(seen).toHaveLength(1)
+    expect(await row('a')).toMatchObject({ state: 'delayed', failures: 0, priority: 7 })
+    await clock.step(1)
+    expect(seen.map(({ failures, priority }) => [failures, priority])).toEqual([
+      [0, 7],
+      [0, 7],
+    ])
+    await worker.stop()
+    await queue.close()
+  })
+
+  test('comes back through the limiter after requeue', async () => {
+    const { queue, clock, row } = setUp()
+    const results: HandlerResult[] = [{ requeue: true }]
+    const worker = createWorker<string>({ queue, handler: () => results.shift() })
+    await queue.add('a')
+    await clock.step(0)
+    expect(await row('a')).toMatchObject({ state: 'backoff', failures: 1 })
+    await clock.step(10)
+    expect(await row('a')).toBeUndefined()
+    await worker.stop()
+    await queue.close()
+  })
+
+  test.each([0, -1, -Infinity])('is done with a requeueAfterMs of %d', async (requeueAfterMs) => {
+    const { queue, clock, row, errors } = setUp()
+    let runs = 0
+    const handler = (): HandlerResult => {
+      runs += 1
+      if (runs === 1) throw new Error('counts one')
+      return { requeueAfterMs, priority: 3 }
+    }
+    const worker = createWorker<string>({ queue, handler })
+    await queue.add('a')
+    await clock.step(1_000)
+    expect([runs, await row('a'), errors]).toEqual([2, undefined, []])
+    await worker.stop()
+    await queue.close()
+  })
+
+  test('comes back by requeueAfterMs rather than requeue, unless it is zero or less', async () => {
+    const { queue, clock, row } = setUp()
+    const results: HandlerResult[] = [
+      { requeueAfterMs: 500, requeue: true },
+      { requeueAfterMs: 500, requeue: false },
+      { requeueAfterMs: 0, requeue: true },
+    ]
+    const worker = createWorker<string>({ queue, handler: () => results.shift() })
+    await queue.add('a')
+    for (const state of ['delayed', 'delayed', 'backoff']) {
+      await clock.step(0)
+      expect(await row('a')).toMatchObject({ state, failures: state === 'backoff' ? 1 : 0 })
+      await clock.step(500)
+    }
+    await worker.stop()
+    await queue.close()
+  })
+
+  test.each([
+    { requeueAfterMs: Number.NaN },
+    { requeueAfterMs: Number.NaN, requeue: true },
+    { requeueAfterMs: '5', requeue: true },
+    { requeueAfterMs: Infinity },
+    { requeueAfterMs: 0, requeue: 'true' },
+    { priority: 5 },
+    {},
+    'ok',
+    7,
+    true,
+  ])('a result that means nothing counts as a failure: %j', async (result) => {
+    const { queue, clock, row } = setUp()
+    const worker = createWorker<string>({
+      queue,
+      handler: () => result as HandlerResult,
+    })
+    await queue.add('a')
+    await clock.step(0)
+    expect(await row('a')).toMatchObject({ state: 'backoff', failures: 1 })
+    await worker.stop()
+    await queue.close()
+  })
+})
