@@ -285,7 +285,7 @@ export class Store {
     return new Set(names as readonly string[])
   }
 
-  /** Deletes what is left of a queue that has nothing on record, and its name. */
+  /** Deletes the remaining keys of a queue that has nothing on record, and its name. */
   async forgetQueue(name: string): Promise<void> {
     const { registry } = this.layout
     const { all, recorded, slot } = this.layout.of(name)

@@ -1,5 +1,5 @@
 /** Connections that say nothing any more, while new ones work. */
-import type { AskOptions, Driver } from '@sluice/core'
+import type { Driver } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { startStopwatch } from '@sluice/needs/hold-ups'
 import pg from 'pg'
@@ -8,11 +8,10 @@ import type { PgListener } from '../../src/connection/client-shapes.ts'
 import { ConnectionProbe } from '../../src/connection/connection-probe.ts'
 import { DeadlineError, withDeadline } from '../../src/connection/deadline.ts'
 import { postgresDriver } from '../../src/index.ts'
+import { askOptions as options } from '../support/asks.ts'
 import { type CuttingProxy, startProxy } from '../support/cutting-proxy.ts'
 import { installed } from '../support/installed.ts'
 import { sharedServer } from '../support/shared-server.ts'
-
-const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
 
 const server = sharedServer()
 let proxy: CuttingProxy

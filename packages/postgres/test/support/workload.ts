@@ -3,8 +3,9 @@
  * adopt claims, repeat finishes. Everything that was acknowledged is written down; an outside
  * witness, a table with a unique key, is told who works on what, and refuses a second one.
  */
-import { type AskOptions, type Driver, type Lease, SluiceError } from '@sluice/core'
+import { type Driver, type Lease, SluiceError } from '@sluice/core'
 import type { Pool } from 'pg'
+import { askOptions as options } from './asks.ts'
 
 /** How much work there is, and how hard it is made. */
 export interface WorkloadOptions {
@@ -41,7 +42,6 @@ export interface WorkloadReport {
   renewedLate: number
 }
 
-const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
 const batch = 100
 
 /** How long a worker that finds nothing waits once nothing more is added, in milliseconds: until leases expire. */

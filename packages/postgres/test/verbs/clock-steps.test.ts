@@ -1,16 +1,16 @@
 /** The server's wall clock is stepped: the store's time never goes back, for any process. */
-import type { AskOptions, Driver } from '@sluice/core'
+import type { Driver } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { needs } from '@sluice/needs'
 import { fakeTimeLibrary } from '@sluice/needs/stepped-clock'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { postgresDriver } from '../../src/index.ts'
+import { askOptions as options } from '../support/asks.ts'
 import { sql } from '../support/server.ts'
 import { type SteppedServer, startSteppedServer } from '../support/stepped-server.ts'
 
 const canStep = needs('libfaketime', fakeTimeLibrary !== undefined)
 
-const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
 const tickRequest = { holder: 'h', limit: 100, failuresExpireMs: 86_400_000 }
 const leaseMs = 60_000
 /** How much a step may move the store's time, in milliseconds, in addition to the time that passes. */

@@ -1,6 +1,5 @@
 /** What is at its limit: tokens, priorities, sizes of batches and of items. */
 import {
-  type AskOptions,
   batchKeysMax,
   type Driver,
   itemBytesMax,
@@ -11,20 +10,14 @@ import {
 import { fakeClock } from '@sluice/core/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { postgresDriver } from '../../src/index.ts'
-import { addManySql } from '../support/add-many-sql.ts'
+import { addManySql, ask, askOptions as options } from '../support/asks.ts'
 import { poolOf } from '../support/server.ts'
 import { sharedServer } from '../support/shared-server.ts'
-
-const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
 
 const server = sharedServer()
 let driver: Driver
 let schema: string
 let made = 0
-
-function ask(key: string, priority = 0) {
-  return { key, item: undefined, priority, delayMs: 0 }
-}
 
 function make(): Driver {
   return postgresDriver({ connectionString: server.url, schema, notify: false, onWarning() {} })

@@ -1,14 +1,11 @@
-/** An open transaction on one key does not affect the other keys. */
-import type { AskOptions } from '@sluice/core'
 import pg from 'pg'
 import { beforeEach, expect, test } from 'vitest'
 import { statementsFor } from '../../src/connection/statements.ts'
 import { postgresDriver } from '../../src/index.ts'
 import { channelOf } from '../../src/schema/schema-name.ts'
+import { askOptions as options } from '../support/asks.ts'
 import { installed } from '../support/installed.ts'
 import { sharedServer } from '../support/shared-server.ts'
-
-const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
 
 /** The leases of the key that is locked, and of the others. */
 const leaseMs = 1_000

@@ -1,23 +1,17 @@
-import { type AskOptions, batchKeysMax, type Driver } from '@sluice/core'
+import { batchKeysMax, type Driver } from '@sluice/core'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { statementsFor } from '../../src/connection/statements.ts'
 import { postgresDriver } from '../../src/index.ts'
 import { channelOf } from '../../src/schema/schema-name.ts'
-import { addManySql } from '../support/add-many-sql.ts'
+import { addManySql, ask, askOptions as options } from '../support/asks.ts'
 import { installed } from '../support/installed.ts'
 import { poolOf, sql } from '../support/server.ts'
 import { sharedServer } from '../support/shared-server.ts'
-
-const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
 
 const server = sharedServer()
 let driver: Driver
 let schema: string
 let made = 0
-
-function ask(key: string, priority = 0) {
-  return { key, item: undefined, priority, delayMs: 0 }
-}
 
 function make(): Driver {
   return postgresDriver({ connectionString: server.url, schema, notify: false, onWarning() {} })

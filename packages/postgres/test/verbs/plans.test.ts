@@ -2,14 +2,14 @@
  * What verbs cost, in rows that are looked at: the same whether a thousand or two hundred thousand
  * keys are there, with or without statistics of the planner (here there are none).
  */
-import type { AskOptions, Driver } from '@sluice/core'
+import type { Driver } from '@sluice/core'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { postgresDriver } from '../../src/index.ts'
+import { askOptions as options } from '../support/asks.ts'
 import { installed } from '../support/installed.ts'
 import { poolOf, startServer, type TestServer } from '../support/server.ts'
 
-const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
 const day = 86_400_000
 
 let server: TestServer

@@ -1,12 +1,10 @@
-/** add and finish inside a transaction of the caller's. */
-import type { AskOptions } from '@sluice/core'
 import pg from 'pg'
 import { beforeEach, expect, test, vi } from 'vitest'
 import { postgresDriver } from '../../src/index.ts'
+import { askOptions as options } from '../support/asks.ts'
 import { poolOf } from '../support/server.ts'
 import { sharedServer } from '../support/shared-server.ts'
 
-const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
 const one = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
 const request = { limit: 1, holder: 'h', claimId: 'c', leaseMs: 60_000 }
 

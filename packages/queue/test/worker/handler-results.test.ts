@@ -1,39 +1,10 @@
-import { fakeClock } from '@sluice/core/testing'
 import { describe, expect, test } from 'vitest'
-import {
-  createRateLimitingQueue,
-  createWorker,
-  exponential,
-  type HandlerContext,
-  type HandlerResult,
-  memoryDriver,
-} from '../../src/index.ts'
-
-const leases = [
-  ['without a lease', Infinity],
-  ['with leases', 30_000],
-] as const
+import { createWorker, type HandlerContext, type HandlerResult } from '../../src/index.ts'
+import { leases, setUp } from '../support/worker-setups.ts'
 
 describe.each(leases)('a key of a worker %s', (_name, leaseMs) => {
-  function setUp() {
-    const clock = fakeClock()
-    const driver = memoryDriver()
-    const errors: unknown[] = []
-    const queue = createRateLimitingQueue<string>({
-      name: 'orders',
-      driver,
-      clock,
-      leaseMs,
-      limiter: exponential({ baseMs: 10, maxMs: 1_000 }),
-      onError: (error) => errors.push(error),
-    })
-    const row = async (key: string) =>
-      (await driver.list('orders', { keys: [key], limit: 1 })).rows[0]
-    return { clock, driver, queue, errors, row }
-  }
-
   test('comes back after requeueAfterMs without counting a failure, and keeps the priority', async () => {
-    const { queue, clock, row } = setUp()
+    const { queue, clock, row } = setUp(leaseMs)
     const results: HandlerResult[] = [{ requeueAfterMs: 500 }, undefined]
     const seen: HandlerContext[] = []
     const worker = createWorker<string>({
@@ -57,7 +28,7 @@ describe.each(leases)('a key of a worker %s', (_name, leaseMs) => {
   })
 
   test('comes back through the limiter after requeue', async () => {
-    const { queue, clock, row } = setUp()
+    const { queue, clock, row } = setUp(leaseMs)
     const results: HandlerResult[] = [{ requeue: true }]
     const worker = createWorker<string>({ queue, handler: () => results.shift() })
     await queue.add('a')
@@ -70,7 +41,7 @@ describe.each(leases)('a key of a worker %s', (_name, leaseMs) => {
   })
 
   test.each([0, -1, -Infinity])('is done with a requeueAfterMs of %d', async (requeueAfterMs) => {
-    const { queue, clock, row, errors } = setUp()
+    const { queue, clock, row, errors } = setUp(leaseMs)
     let runs = 0
     const handler = (): HandlerResult => {
       runs += 1
@@ -86,7 +57,7 @@ describe.each(leases)('a key of a worker %s', (_name, leaseMs) => {
   })
 
   test('comes back by requeueAfterMs rather than requeue, unless it is zero or less', async () => {
-    const { queue, clock, row } = setUp()
+    const { queue, clock, row } = setUp(leaseMs)
     const results: HandlerResult[] = [
       { requeueAfterMs: 500, requeue: true },
       { requeueAfterMs: 500, requeue: false },
@@ -115,7 +86,7 @@ describe.each(leases)('a key of a worker %s', (_name, leaseMs) => {
     7,
     true,
   ])('a result that means nothing counts as a failure: %j', async (result) => {
-    const { queue, clock, row } = setUp()
+    const { queue, clock, row } = setUp(leaseMs)
     const worker = createWorker<string>({
       queue,
       handler: () => result as HandlerResult,

@@ -1,44 +1,20 @@
-import { fakeClock } from '@sluice/core/testing'
 import { describe, expect, test } from 'vitest'
 import {
   createRateLimitingQueue,
   createWorker,
-  exponential,
-  memoryDriver,
   SluiceError,
   TerminalError,
 } from '../../src/index.ts'
+import { leases, setUp } from '../support/worker-setups.ts'
 
 /** A promise that the test settles. */
 function gate() {
   return Promise.withResolvers<void>()
 }
 
-const leases = [
-  ['without a lease', Infinity],
-  ['with leases', 30_000],
-] as const
-
 describe.each(leases)('a worker %s', (_name, leaseMs) => {
-  function setUp() {
-    const clock = fakeClock()
-    const driver = memoryDriver()
-    const errors: unknown[] = []
-    const queue = createRateLimitingQueue<string>({
-      name: 'orders',
-      driver,
-      clock,
-      leaseMs,
-      limiter: exponential({ baseMs: 10, maxMs: 1_000 }),
-      onError: (error) => errors.push(error),
-    })
-    const row = async (key: string) =>
-      (await driver.list('orders', { keys: [key], limit: 1 })).rows[0]
-    return { clock, driver, queue, errors, row }
-  }
-
   test('runs the handler for each key, and forgets failures of one that went well', async () => {
-    const { queue, clock, row } = setUp()
+    const { queue, clock, row } = setUp(leaseMs)
     const seen: string[] = []
     let failsLeft = 2
     const worker = createWorker<string>({
@@ -57,7 +33,7 @@ describe.each(leases)('a worker %s', (_name, leaseMs) => {
   })
 
   test('runs as many handlers at a time as its concurrency, and no key twice at once', async () => {
-    const { queue, clock } = setUp()
+    const { queue, clock } = setUp(leaseMs)
     const open = gate()
     let running = 0
     let most = 0
@@ -84,7 +60,7 @@ describe.each(leases)('a worker %s', (_name, leaseMs) => {
   })
 
   test('parks a key whose last allowed run has failed, and keeps adds made meanwhile', async () => {
-    const { queue, clock, row } = setUp()
+    const { queue, clock, row } = setUp(leaseMs)
     let runs = 0
     const worker = createWorker<string>({
       queue,
@@ -107,7 +83,7 @@ describe.each(leases)('a worker %s', (_name, leaseMs) => {
   })
 
   test('drops a key whose last allowed run has failed, if onExhausted says so', async () => {
-    const { queue, clock, row } = setUp()
+    const { queue, clock, row } = setUp(leaseMs)
     const asked: unknown[] = []
     const worker = createWorker<string>({
       queue,
@@ -129,7 +105,7 @@ describe.each(leases)('a worker %s', (_name, leaseMs) => {
   })
 
   test.each(['forget', 'park'] as const)('a terminal error: %s', async (onTerminal) => {
-    const { queue, clock, row } = setUp()
+    const { queue, clock, row } = setUp(leaseMs)
     const errors: unknown[] = []
     const worker = createWorker<string>({
       queue,
@@ -148,7 +124,7 @@ describe.each(leases)('a worker %s', (_name, leaseMs) => {
   })
 
   test('any value can be thrown, and none stops the worker', async () => {
-    const { queue, clock } = setUp()
+    const { queue, clock } = setUp(leaseMs)
     const thrown: unknown[] = [null, undefined, Symbol('no'), 0, 'text', Object.create(null)]
     const errors: unknown[] = []
     let runs = 0
@@ -169,7 +145,7 @@ describe.each(leases)('a worker %s', (_name, leaseMs) => {
   })
 
   test('aborts a handler that takes too long, and abandons one that does not stop', async () => {
-    const { queue, clock, row } = setUp()
+    const { queue, clock, row } = setUp(leaseMs)
     const stuck = gate()
     const reasons: unknown[] = []
     const errors: [code: unknown, key: string | undefined][] = []
@@ -207,7 +183,7 @@ describe.each(leases)('a worker %s', (_name, leaseMs) => {
   })
 
   test('stop waits for the grace, then aborts, then abandons handlers that do not end', async () => {
-    const { queue, clock, row, errors } = setUp()
+    const { queue, clock, row, errors } = setUp(leaseMs)
     const polite = gate()
     const worker = createWorker<string>({
       queue,
@@ -244,7 +220,7 @@ describe.each(leases)('a worker %s', (_name, leaseMs) => {
   test.each(['stop', 'close'] as const)(
     'a run that ends because of a %s has not failed, whatever it throws',
     async (end) => {
-      const { queue, clock, row } = setUp()
+      const { queue, clock, row } = setUp(leaseMs)
       const told: unknown[] = []
       const worker = createWorker<string>({
         queue,
@@ -272,7 +248,7 @@ describe.each(leases)('a worker %s', (_name, leaseMs) => {
   )
 
   test('ends when its queue is shut down, after keys that come back meanwhile', async () => {
-    const { queue, clock } = setUp()
+    const { queue, clock } = setUp(leaseMs)
     const open = gate()
     const seen: string[] = []
     const worker = createWorker<string>({
@@ -294,7 +270,7 @@ describe.each(leases)('a worker %s', (_name, leaseMs) => {
   })
 
   test('runUntilIdle runs due keys, leaves delayed ones, and stops', async () => {
-    const { queue, row } = setUp()
+    const { queue, row } = setUp(leaseMs)
     const seen: string[] = []
     await queue.addMany(['a', 'b'])
     await queue.addAfter('later', 1_000)
