@@ -348,9 +348,14 @@ export class PoolConnections implements Connections {
     client.release()
   }
 
-  /** Rolls back after a failure: a connection goes back into the pool only outside of a transaction. */
+  /**
+   * Rolls back after a failure: a connection goes back into the pool only outside of a transaction. An error
+   * without an SQLSTATE may be of this process, while the connection is sound: closed without a rollback, it
+   * would keep its locks until the server finds out. Over a connection that is lost, a rollback fails at once.
+   */
   async #undo(client: PgPoolClient, connection: Connection, error: unknown): Promise<void> {
-    if (!SluiceError.is(error) && breaksConnection(error)) {
+    const isOfServer = sqlStateOf(error) !== undefined
+    if (error instanceof DeadlineError || (isOfServer && breaksConnection(error))) {
       this.#giveBack(client, error)
       return
     }

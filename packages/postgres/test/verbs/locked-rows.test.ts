@@ -309,3 +309,27 @@ async function deadlocks(): Promise<number> {
   )
   return rows[0].n
 }
+
+test('a call that fails in this process has unlocked its rows when it fails, by a rollback', async () => {
+  await driver.add('q', asks(['k0', 'k1']), options)
+  const request = { limit: 2, holder: 'h', claimId: 'c', leaseMs: longMs }
+  const { claims } = await driver.claim('q', request)
+  const unreadable = {
+    key: 'k1',
+    get token(): number {
+      throw new Error('token cannot be read')
+    },
+  }
+  const released: unknown[] = []
+  const note = (error: unknown): void => void released.push(error)
+  server.pool.on('release', note)
+  try {
+    const expiring = driver.expire('q', [claims[0]!, unreadable], { ...options, maxCrashes: 9 })
+    await expect(expiring).rejects.toThrow('token cannot be read')
+  } finally {
+    server.pool.off('release', note)
+  }
+  // A connection that is released with an error is closed, and its locks stay until the server finds out.
+  expect(released.length).toBeGreaterThan(0)
+  expect(released.filter(Boolean)).toEqual([])
+})
