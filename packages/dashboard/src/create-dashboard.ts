@@ -53,8 +53,13 @@ export function assemble(options: DashboardOptions): Assembled {
   const report = (error: unknown): void => {
     try {
       settings.onError?.(error)
-    } catch {
-      // An error thrown by the callback is dropped: reporting it would call the callback again.
+    } catch (failure) {
+      console.error(
+        'sluice: the onError of the dashboard threw:',
+        failure,
+        'when it was called with:',
+        error,
+      )
     }
   }
   const display = new KeyDisplay(settings, report)

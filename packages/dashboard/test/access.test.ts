@@ -1,5 +1,5 @@
 import { createRateLimitingQueue } from 'sluice'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type Ask, Site, token } from './site.ts'
 
 const sites: Site[] = []
@@ -269,6 +269,24 @@ describe('an action', () => {
     expect(status).toBe(500)
     expect(text).not.toContain('password')
     expect(site.errors).toHaveLength(1)
+  })
+
+  test('is rejected also if onError throws, which is printed with the error', async () => {
+    const print = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    onTestFinished(() => print.mockRestore())
+    const site = siteOf({
+      auth: { trust: () => Promise.reject(new Error('no database')) },
+      onError: () => {
+        throw new Error('no log')
+      },
+    })
+    expect((await site.ask('/api/overview')).status).toBe(500)
+    expect(print.mock.calls.flat().map(String)).toEqual([
+      'sluice: the onError of the dashboard threw:',
+      'Error: no log',
+      'when it was called with:',
+      'Error: no database',
+    ])
   })
 })
 

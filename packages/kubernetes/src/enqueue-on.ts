@@ -65,8 +65,13 @@ export function enqueueOn<T extends KubernetesObjectLike>(
   function report(error: unknown): void {
     try {
       onError(error)
-    } catch {
-      // An error of onError must end neither the informer nor the changes that follow.
+    } catch (failure) {
+      console.error(
+        'sluice: the onError of enqueueOn threw:',
+        failure,
+        'when it was called with:',
+        error,
+      )
     }
   }
 

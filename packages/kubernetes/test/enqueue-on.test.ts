@@ -171,7 +171,9 @@ test('a server that fails is asked again, with growing pauses, until it answers'
   await taken('shop/api')
 })
 
-test('an error of onError ends nothing', async () => {
+test('an error of onError ends nothing, and is printed', async () => {
+  const print = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+  onTestFinished(() => print.mockRestore())
   const clock = fakeClock()
   server.set(deployments, deployment('odd'))
   server.set(deployments, deployment('web'))
@@ -190,6 +192,9 @@ test('an error of onError ends nothing', async () => {
   await expect.poll(() => queue.len()).toBe(1)
   await taken('web')
   expect(errors).toHaveLength(2)
+  expect(print.mock.calls.map(([, failure]) => String(failure))).toEqual(
+    Array(2).fill('Error: the log is full'),
+  )
 })
 
 test('changed pods add their owners', async () => {

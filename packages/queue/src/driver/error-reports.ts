@@ -26,6 +26,15 @@ export interface Remark {
   readonly hint?: string
 }
 
+/** The remark about an `onError` that threw, before the error that it was called with. */
+export function failedListener(failure: unknown): Remark {
+  return {
+    level: 'error',
+    text: `onError threw ${JSON.stringify(textOf(failure))} when it was called with an error, which follows`,
+    kind: 'onError',
+  }
+}
+
 /**
  * Where errors go that no call can return: to `onError`, or else to the logger, or else to stderr;
  * and always to the tracing channel.
@@ -44,13 +53,13 @@ export class ErrorReports {
   report(error: unknown): void {
     const { queue, onError, logger, printed } = this.#options
     notice({ ...this.#options.event(), error })
-    if (onError !== undefined) {
-      try {
+    try {
+      if (onError !== undefined) {
         onError(error)
-      } catch {
-        // An error of onError must not cause more of them.
+        return
       }
-      return
+    } catch (failure) {
+      this.remark(failedListener(failure))
     }
     if (logger !== undefined) this.#log('error', textOf(error))
     else if (printed.isNew(error)) printLine(queue, textOf(error))
@@ -84,11 +93,15 @@ export class ErrorReports {
   }
 
   #log(level: keyof Logger, text: string): void {
-    const { queue, logger } = this.#options
+    const { queue, logger, printed } = this.#options
     try {
       logger?.[level](`sluice: queue ${JSON.stringify(queue)}: ${text}`)
-    } catch {
-      // A logger that fails must not cause more errors.
+    } catch (failure) {
+      if (printed.pass(`${queue}\nlogger`) === undefined) return
+      printLine(
+        queue,
+        `the logger threw ${JSON.stringify(textOf(failure))} when it was called with: ${text}`,
+      )
     }
   }
 }

@@ -75,8 +75,13 @@ export function resync<T>(options: ResyncOptions<T>): Resync {
   function report(error: unknown): void {
     try {
       onError(error)
-    } catch {
-      // An error of onError must not end the resync.
+    } catch (failure) {
+      console.error(
+        'sluice: the onError of resync threw:',
+        failure,
+        'when it was called with:',
+        error,
+      )
     }
   }
 

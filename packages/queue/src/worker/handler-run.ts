@@ -9,6 +9,7 @@ import {
 } from '@sluice/core'
 import type { FinishReceiver } from '../core/backend.ts'
 import type { QueueCore } from '../core/queue-core.ts'
+import { failedListener } from '../driver/error-reports.ts'
 import { type EndOfRun, failedRun } from '../driver/remarks.ts'
 import { isTransient } from '../driver/retryable.ts'
 import { mayStart } from '../held/give-back.ts'
@@ -384,17 +385,16 @@ export class HandlerRun<T> implements UnacknowledgedRun, FinishReceiver {
   }
 
   #report(error: unknown, end?: EndOfRun): void {
-    const { onError } = this.#options
-    if (onError === undefined) {
-      const { calls } = this.#core
-      const described = calls.described(error)
-      calls.remark(failedRun({ held: this.#held, error, described, end }))
-      return
-    }
+    const { calls } = this.#core
+    const held = this.#held
     try {
-      onError(error, this.#held as Held<T>)
-    } catch {
-      // An error of onError must not cause more of them.
+      if (this.#options.onError !== undefined) {
+        this.#options.onError(error, held as Held<T>)
+        return
+      }
+    } catch (failure) {
+      calls.remark(failedListener(failure))
     }
+    calls.remark(failedRun({ held, error, described: calls.described(error), end }))
   }
 }

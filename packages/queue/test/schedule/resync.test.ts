@@ -126,7 +126,9 @@ test('a list that fails is tried again, sooner than the next period', async () =
   await syncing.stop()
 })
 
-test('an error of onError does not end it', async () => {
+test('an error of onError does not end it, and is printed with the error of the list', async () => {
+  const print = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+  onTestFinished(() => print.mockRestore())
   const { clock, queue } = setUp()
   let lists = 0
   const list = (): string[] => {
@@ -139,6 +141,12 @@ test('an error of onError does not end it', async () => {
   })
   await using _ = resync({ queue, list, everyMs: hour, clock, onError })
   await expect.poll(() => onError).toHaveBeenCalledOnce()
+  expect(print.mock.calls.flat().map(String)).toEqual([
+    'sluice: the onError of resync threw:',
+    'Error: of onError',
+    'when it was called with:',
+    'Error: the list is away',
+  ])
   await clock.step(1_000)
   await untilPending(queue, items.length)
 })

@@ -187,6 +187,23 @@ describe('without onError and logger, a failed run', () => {
     await clock.step(1)
     expect([errors.length, lines]).toEqual([1, []])
   })
+
+  test('with an onError that throws is printed, after what onError has thrown', async () => {
+    const lines = stderrLines()
+    const onError = (): never => {
+      throw new TypeError("Cannot read properties of undefined (reading 'status')")
+    }
+    const { clock, add } = working(fail, {}, { onError })
+    await add('a')
+    await clock.step(10)
+    expect(lines).toEqual([
+      'sluice: queue "orders": onError threw "Cannot read properties of undefined (reading \'status\')" ' +
+        'when it was called with an error, which follows',
+      expect.stringContaining(
+        'a run of key "a" failed (failure 1): ReferenceError: reconcile is not defined',
+      ),
+    ])
+  })
 })
 
 describe('a logger', () => {
@@ -243,7 +260,12 @@ describe('a logger', () => {
     )
     await add('a')
     await clock.step(10)
-    expect([runs, lines]).toEqual([['a', 'a'], []])
+    expect(runs).toEqual(['a', 'a'])
+    expect(lines).toEqual([
+      expect.stringMatching(
+        /^sluice: queue "orders": the logger threw "reconcile is not defined" when it was called with: /,
+      ),
+    ])
   })
 })
 

@@ -180,8 +180,8 @@ export const foundByTestsOfControllers: readonly FoundByTest[] = [
   ),
   ofResync(
     'an error of onError ends the resync',
-    '} catch {',
-    '} catch (thrown) {\n      throw thrown',
+    '} catch (failure) {',
+    '} catch (failure) {\n      throw failure',
     'an error of onError does not end it',
   ),
   ofResync(
