@@ -20,7 +20,11 @@ export class Warnings {
     const lastAt = this.#lastAt.get(kind)
     if (lastAt !== undefined && now - lastAt < silenceMs) return
     this.#lastAt.set(kind, now)
-    this.#warn(message, cause)
+    try {
+      this.#warn(message, cause)
+    } catch (failure) {
+      console.error('sluice: onWarning threw:', failure, `when it was called with: ${message}`)
+    }
   }
 
   /** Warns the first time only. */

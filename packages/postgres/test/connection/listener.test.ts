@@ -1,8 +1,9 @@
 /** What a listener does over time, with connections that are made up. */
 import { type FakeClock, fakeClock } from '@sluice/core/testing'
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import type { PgListener } from '../../src/connection/client-shapes.ts'
 import { Listener } from '../../src/connection/listener.ts'
+import { Warnings } from '../../src/connection/warnings.ts'
 
 type Handler = (value?: unknown) => void
 
@@ -50,6 +51,7 @@ let notices: (string | undefined)[]
 let warnings: string[]
 let arrives: boolean
 let listener: Listener
+let onWarning: () => void
 
 beforeEach(() => {
   clock = fakeClock()
@@ -57,8 +59,11 @@ beforeEach(() => {
   notices = []
   warnings = []
   arrives = true
+  onWarning = () => {}
+  const environment = { clock, random: () => 0.5 }
+  const limited = new Warnings(environment, () => onWarning())
   listener = new Listener({
-    environment: { clock, random: () => 0.5 },
+    environment,
     channel: 'sluice_x',
     make() {
       const connection = new FakeConnection()
@@ -69,7 +74,10 @@ beforeEach(() => {
       if (arrives) made.at(-1)?.emit('notification', { payload })
     },
     onNotice: (queue) => void notices.push(queue),
-    onWarning: (kind) => void warnings.push(kind),
+    onWarning(kind, message, cause) {
+      warnings.push(kind)
+      limited.warn(kind, message, cause)
+    },
   })
   return async () => {
     const stopped = listener.stop()
@@ -217,4 +225,21 @@ test('a server that is away is connected to less than twice a second', async () 
   } finally {
     FakeConnection.isAway = false
   }
+})
+
+test('an onWarning that throws does not end the listening, and is printed with the warning', async () => {
+  const print = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+  onTestFinished(() => print.mockRestore())
+  onWarning = () => {
+    throw new Error('the log is full')
+  }
+  await listener.start()
+  made[0]!.isDeaf = true
+  await clock.step(16_000)
+  expect([warnings, listener.isProven]).toEqual([['listen'], true])
+  expect(print.mock.calls.flat().map(String)).toEqual([
+    'sluice: onWarning threw:',
+    'Error: the log is full',
+    'when it was called with: listening for notices failed',
+  ])
 })
