@@ -52,7 +52,7 @@ export function assemble(options: DashboardOptions): Assembled {
   const store = inspectStore(driver, storeClock === undefined ? {} : { clock: storeClock })
   const report = (error: unknown): void => {
     try {
-      settings.onError?.(error)
+      settings.onError(error)
     } catch (failure) {
       console.error(
         'sluice: the onError of the dashboard threw:',

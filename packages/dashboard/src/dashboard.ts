@@ -65,7 +65,7 @@ export interface DashboardOptions {
   readonly clock?: Clock | undefined
   /** The name of the store on the page; must not contain passwords. Default: the driver's name. */
   readonly storeName?: string | undefined
-  /** Called with errors that cannot be returned to a request. Default: they are dropped. */
+  /** Called with errors that cannot be returned to a request. Default: they are printed. */
   readonly onError?: ((error: unknown) => void) | undefined
 }
 

@@ -10,8 +10,7 @@ import { type Clock, type Driver, systemClock } from 'sluice'
 import type { DashboardAuth, DashboardOptions } from './dashboard.ts'
 
 /** Checked options, with defaults filled in. */
-export interface Settings
-  extends Pick<DashboardOptions, 'auth' | 'redact' | 'redactError' | 'onError'> {
+export interface Settings extends Pick<DashboardOptions, 'auth' | 'redact' | 'redactError'> {
   readonly driver: Driver
   /** Without a slash at the end: `` or `/queues`. */
   readonly base: string
@@ -24,6 +23,7 @@ export interface Settings
   /** The clock passed to the store, if the options name one. */
   readonly storeClock: Clock | undefined
   readonly storeName: string
+  readonly onError: (error: unknown) => void
 }
 
 const optionNames: readonly string[] = [
@@ -97,6 +97,10 @@ function checkHosts(hosts: readonly string[]): readonly string[] {
   })
 }
 
+function print(error: unknown): void {
+  console.error('sluice: the dashboard failed:', error)
+}
+
 /** Checks the options and fills in defaults. */
 export function checkSettings(options: DashboardOptions): Settings {
   checkObject('options', options, optionNames)
@@ -108,7 +112,7 @@ export function checkSettings(options: DashboardOptions): Settings {
     streamsMax = 50,
     clock,
     storeName,
-    onError,
+    onError = print,
   } = options
   checkObject('driver', driver)
   checkBoolean('allowActions', allowActions)
@@ -136,6 +140,6 @@ export function checkSettings(options: DashboardOptions): Settings {
     ...(auth === undefined ? {} : { auth }),
     ...(redact === undefined ? {} : { redact }),
     ...(redactError === undefined ? {} : { redactError }),
-    ...(onError === undefined ? {} : { onError }),
+    onError,
   }
 }

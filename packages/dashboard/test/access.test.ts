@@ -271,6 +271,18 @@ describe('an action', () => {
     expect(site.errors).toHaveLength(1)
   })
 
+  test('is rejected for a reason that is printed where there is no onError', async () => {
+    const print = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    onTestFinished(() => print.mockRestore())
+    const trust = () => Promise.reject(new Error('no database'))
+    const site = siteOf({ auth: { trust }, onError: undefined })
+    expect((await site.ask('/api/overview')).status).toBe(500)
+    expect(print.mock.calls.flat().map(String)).toEqual([
+      'sluice: the dashboard failed:',
+      'Error: no database',
+    ])
+  })
+
   test('is rejected also if onError throws, which is printed with the error', async () => {
     const print = vi.spyOn(console, 'error').mockImplementation(() => undefined)
     onTestFinished(() => print.mockRestore())

@@ -125,7 +125,10 @@ describe('a served dashboard', () => {
   })
 
   test('does not wait for incomplete requests', async () => {
-    const { port } = await serve({}, { headersMs: 200, requestMs: 400, checkEveryMs: 50 })
+    const errors: unknown[] = []
+    const onError = (error: unknown): void => void errors.push(error)
+    const arrival = { headersMs: 200, requestMs: 400, checkEveryMs: 50 }
+    const { port, serving } = await serve({ onError }, arrival)
     // real time: the server itself measures how long a request takes to arrive.
     const half = dial(port, 'GET /api/overview HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ')
     expect(await half.all).toMatch(/^HTTP\/1\.1 408 /)
@@ -135,6 +138,9 @@ describe('a served dashboard', () => {
         'Content-Length: 1000\r\n\r\n{"token": "',
     )
     expect(await body.all).toMatch(/^HTTP\/1\.1 408 /)
+    // A client that goes away is no failure of the dashboard.
+    await serving.close()
+    expect(errors).toEqual([])
   })
 
   test('ends open streams and releases the port when it is closed, also when closed twice', async () => {

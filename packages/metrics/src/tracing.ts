@@ -33,6 +33,7 @@ import {
 import { eventAttributes } from './event-attributes.ts'
 import { markFailed } from './mark-failed.ts'
 import { listen } from './recorder/listener.ts'
+import { reportTo } from './report-to.ts'
 import { contextOf, contextsOf, storedContext, traceparentOf } from './trace-context.ts'
 import { version } from './version.ts'
 
@@ -49,7 +50,7 @@ export interface TracingOptions {
   readonly showKey?: (key: string) => string | undefined
   /** The clock of the queues, if they were given one. Default: the system's. */
   readonly clock?: Clock | undefined
-  /** Called with errors of tracing. Default: errors are dropped. */
+  /** Called with errors of tracing. Default: printed once a minute. */
   readonly onError?: ((error: unknown) => void) | undefined
 }
 
@@ -115,7 +116,7 @@ class ChannelTracing implements OpenTelemetryTracing {
     this.#clock = options.clock ?? systemClock
     this.#driver = options.driver
     this.#showKey = options.showKey ?? ((key) => key)
-    this.#onError = options.onError ?? (() => undefined)
+    this.#onError = reportTo(options.onError)
     starts.bindStore(this.#current as AsyncLocalStorage<unknown>, (event) =>
       this.#spanFor(event as SluiceEvent),
     )

@@ -10,7 +10,7 @@ import {
 } from '@opentelemetry/sdk-trace-base'
 import { type Ask, callerTrace, sluiceChannel, type TraceRequest, traceChannel } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { openTelemetryTracing, type TracingOptions } from '../src/opentelemetry.ts'
 import { StagedQueue, storeDriver } from './stage.ts'
 
@@ -271,6 +271,54 @@ test('a key that cannot be shown has spans all the same, and so have those besid
   const shown = spans('process orders').map(({ attributes }) => attributes['sluice.key'])
   expect(shown).toEqual([undefined, 'good'])
   expect(errors.map(String)).toEqual(['Error: cannot show bad', 'Error: cannot show bad'])
+})
+
+test('errors of tracing are printed once a minute where there is no onError', () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  const print = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+  onTestFinished(() => {
+    vi.useRealTimers()
+    print.mockRestore()
+  })
+  const { queue } = setUp({
+    showKey: (key) => {
+      throw new Error(`cannot show ${key}`)
+    },
+  })
+  const adds: [key: string, afterMs: number][] = [
+    ['a', 0],
+    ['b', 59_000],
+    ['c', 1_000],
+  ]
+  for (const [key, afterMs] of adds) {
+    vi.advanceTimersByTime(afterMs)
+    queue.add(key)
+  }
+  expect(print.mock.calls.map(([text, error]) => `${text} ${error}`)).toEqual([
+    'sluice: metrics failed: Error: cannot show a',
+    'sluice: metrics failed: Error: cannot show c',
+  ])
+})
+
+test('an onError that throws does not reach the queue, and is printed', () => {
+  const print = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+  onTestFinished(() => print.mockRestore())
+  const { queue, spans } = setUp({
+    showKey: () => {
+      throw new Error('cannot show it')
+    },
+    onError: () => {
+      throw new Error('no log')
+    },
+  })
+  queue.add('a')
+  expect(spans('add orders')).toHaveLength(1)
+  expect(print.mock.calls.flat().map(String)).toEqual([
+    'sluice: the onError of metrics threw:',
+    'Error: no log',
+    'when it was called with:',
+    'Error: cannot show it',
+  ])
 })
 
 test('lost, dropped and closed keys end their spans', () => {

@@ -45,7 +45,8 @@ export function refusalOf(error: unknown): Refusal & { readonly status: number }
     return {
       status: 500,
       code: 'ERR_INTERNAL',
-      message: 'the dashboard failed to answer; its `onError` was called with the reason',
+      message:
+        'the dashboard failed to answer; the reason was given to its `onError`, or else printed',
     }
   }
   const { code } = error

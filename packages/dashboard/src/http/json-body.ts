@@ -12,6 +12,11 @@ function tooLong(): HttpError {
   )
 }
 
+/** The client has gone away before the whole body came. */
+function cutOff(): never {
+  throw badInput('the body was cut off')
+}
+
 /** Reads the body of a request, which must be one JSON object. */
 export async function jsonBody(request: Request): Promise<Readonly<Record<string, unknown>>> {
   const type = request.headers.get('content-type') ?? ''
@@ -39,7 +44,7 @@ async function readBody(request: Request): Promise<string> {
   let bytes = 0
   try {
     for (;;) {
-      const { done, value } = await reader.read()
+      const { done, value } = await reader.read().catch(cutOff)
       if (done) break
       bytes += value.byteLength
       if (bytes > bodyBytesMax) throw tooLong()

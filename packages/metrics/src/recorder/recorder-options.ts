@@ -11,6 +11,7 @@ import {
   systemClock,
 } from '@sluice/core'
 import type { MetricsProvider } from '../provider/provider.ts'
+import { reportTo } from '../report-to.ts'
 
 /** Options of a recorder. */
 export interface RecorderOptions {
@@ -32,10 +33,7 @@ export interface RecorderOptions {
   readonly cap?: number | undefined
   /** How long a reading may take before the old values are shown. Default 5 s. */
   readonly timeoutMs?: number | undefined
-  /**
-   * Called with errors of recording. Default: errors are dropped, because they must not affect the
-   * queues.
-   */
+  /** Called with errors of recording, which do not affect the queues. Default: printed once a minute. */
   readonly onError?: ((error: unknown) => void) | undefined
 }
 
@@ -79,13 +77,14 @@ export function checkRecorderOptions(options: CustomRecorderOptions): CheckedRec
   const { provider, driver, queues, clock, readsStore, cap, timeoutMs, onError, exporter } = options
   checkObject('provider', provider)
   if (driver !== undefined) checkObject('driver', driver)
+  if (onError !== undefined) checkFunction('onError', onError)
   return {
     provider,
     clock: clock ?? systemClock,
     readsStore: checkBoolean('readsStore', readsStore ?? true),
     cap: checkNumber('cap', cap ?? 100_000, { min: 1, integer: true }),
     timeoutMs: checkNumber('timeoutMs', timeoutMs ?? 5_000, { above: 0 }),
-    onError: checkFunction('onError', onError ?? (() => undefined)),
+    onError: reportTo(onError),
     exporter: checkString('exporter', exporter ?? 'custom', { empty: false, bytesMax: 40 }),
     ...(driver === undefined ? {} : { driver }),
     ...(queues === undefined ? {} : { queues: checkQueues(queues) }),
