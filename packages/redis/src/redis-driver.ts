@@ -137,7 +137,11 @@ class RedisDriver implements Driver {
     const journal = new JournalKeeper(store, environment, (replayed) => {
       // The scripts have woken other processes only.
       watch.wake(replayed.queue)
-      onReplay(replayed)
+      try {
+        onReplay(replayed)
+      } catch (failure) {
+        console.error('sluice: onReplay threw:', failure)
+      }
     })
     this.#opened = { store, watch, journal }
   }

@@ -50,7 +50,14 @@ describe.skipIf(!needs('redis-server', hasRedis))('a failover that loses the las
     const replay = new Promise<Replayed>((resolve) => {
       replayed = resolve
     })
-    const driver = await open({ onReplay: (one) => replayed(one) })
+    const print = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    onTestFinished(() => print.mockRestore())
+    const driver = await open({
+      onReplay(one) {
+        replayed(one)
+        throw new Error('no log')
+      },
+    })
     const early = keysOf(20, 'early')
     await driver.add('q', early.map(ask), options)
     const request = { limit: 20, holder: 'one', claimId: 'first', leaseMs: 30_000 }
@@ -76,6 +83,10 @@ describe.skipIf(!needs('redis-server', hasRedis))('a failover that loses the las
     assert.ok(lastToken > 0)
     const { adds, finishes } = await replay
     assert.deepEqual([adds, finishes], [301, 20])
+    assert.deepEqual(print.mock.calls.flat().map(String), [
+      'sluice: onReplay threw:',
+      'Error: no log',
+    ])
     assert.ok(woken.includes('q'), 'workers of this process take what was repeated')
     const counts = await retried(() => driver.counts('q', { cap: 1_000 }))
     assert.deepEqual(
