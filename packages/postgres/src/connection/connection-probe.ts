@@ -52,7 +52,7 @@ export class ConnectionProbe {
   async isDone(processId: number | null | undefined, sentAt: number): Promise<boolean> {
     if (!this.#isTrusted || processId === null || processId === undefined) return false
     const active = await this.#probe(sentAt)
-    return active !== undefined && !active.has(processId)
+    return this.#isTrusted && active !== undefined && !active.has(processId)
   }
 
   /** Whether the server has answered over a connection that was opened later. */
@@ -90,6 +90,8 @@ export class ConnectionProbe {
     try {
       const answer = await withDeadline(this.#environment, probeMs, 'asking the server', asking())
       client.end().catch(() => {})
+      // The question is itself a statement that runs. If its process has another number, there is a pooler by now.
+      if (!answer.has(client.processID ?? 0)) this.#isTrusted = false
       return answer
     } catch (error) {
       destroySocket(client)

@@ -9,6 +9,8 @@ import { needs } from '@sluice/needs'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { postgresDriver } from '../../src/index.ts'
+import { ask, askOptions } from '../support/asks.ts'
+import { installed } from '../support/installed.ts'
 import { type Pooler, pgbouncerPath, startPooler } from '../support/pgbouncer.ts'
 import { poolOf, startServer, type TestServer } from '../support/server.ts'
 import { subjectsOn } from '../support/subjects.ts'
@@ -94,6 +96,29 @@ describe.skipIf(!needs('pgbouncer', pgbouncerPath !== undefined))('behind pgboun
     })
     await holder.end()
     await full.stop()
+  })
+
+  test('after a pooler was put in between, a statement that the server is at work on is awaited', async () => {
+    const address = { host: '127.0.0.1', port: server.port, user: 'postgres', password: 'secret' }
+    // No connection is kept, so that the pooler gets the next call.
+    const moved = new pg.Pool({ ...address, maxUses: 1 })
+    moved.on('error', () => {})
+    const driver = postgresDriver({ pool: moved, schema: 'moved', notify: false })
+    await driver.open({})
+    Object.assign(moved.options, { port: Number(new URL(pooler.url).port) })
+    const holder = new pg.Client({ connectionString: server.url })
+    await holder.connect()
+    // What an add of a queue with a limit waits for, for at most two seconds.
+    await holder.query(
+      `begin; select pg_advisory_xact_lock(moved.${installed('queue_number')}('q')
+        # hashtextextended('"moved".count_pending', 0))`,
+    )
+    const [reply] = await driver.add('q', [ask('a')], { ...askOptions, maxPending: 10 })
+    expect(reply).toMatchObject({ outcome: 'failed', error: { code: 'ERR_STORE_BUSY' } })
+    await holder.query('rollback')
+    await holder.end()
+    await driver.close()
+    await moved.end()
   })
 
   examine('the suite', () => create(), {
