@@ -70,6 +70,23 @@ export const leasingCases: readonly QueueCase[] = [
     },
   },
   {
+    id: 'q-lease.taken-again',
+    title: 'a lost run is aborted also if its own queue object holds the next run of the key',
+    async run(s) {
+      const queue = s.queue({ leaseMs })
+      await queue.add('a')
+      const stale = await s.take(queue)
+      const stolen = { key: 'a', token: stale.token, as: 'release' } as const
+      await s.driver.finish('q', [stolen], { dedupe: 'client-go', failuresExpireMs: 1_000 })
+      const current = await s.take(queue)
+      await s.step(leaseMs)
+      assert.equal(stale.signal.aborted, true)
+      assert.equal(current.signal.aborted, false)
+      assert.equal(await stale.done(), 'lost')
+      assert.equal(await current.done(), 'idle')
+    },
+  },
+  {
     id: 'q-lease.crash',
     title: 'a key whose holder vanished runs again when its lease ends, and counts a crash',
     needs: { peers: true },

@@ -156,7 +156,8 @@ export class LeaseKeeper implements HoldKeeper {
     if (late.length > 0) void this.#renew(late)
   }
 
-  async #renew(all: readonly HeldKey<unknown>[]): Promise<void> {
+  async #renew(helds: readonly HeldKey<unknown>[]): Promise<void> {
+    const all = this.#newest(helds)
     const sentAt = this.#realMs()
     this.#sentAt = sentAt
     this.#triedAt = this.#now()
@@ -167,6 +168,18 @@ export class LeaseKeeper implements HoldKeeper {
     await Promise.all(batches)
     if (this.#sentAt === sentAt) this.#sentAt = undefined
     this.#watchDeadline()
+  }
+
+  /**
+   * The last run of each key: a batch names no key twice. An earlier one that is still held was taken
+   * from this process, which has claimed the key again since.
+   */
+  #newest(helds: readonly HeldKey<unknown>[]): HeldKey<unknown>[] {
+    const newest = new Map(helds.map((held) => [held.key, held]))
+    for (const held of helds) {
+      if (newest.get(held.key) !== held && held.phase === 'held') this.#loseToAnother(held)
+    }
+    return [...newest.values()]
   }
 
   async #renewBatch(helds: readonly HeldKey<unknown>[]): Promise<void> {
@@ -197,8 +210,12 @@ export class LeaseKeeper implements HoldKeeper {
     if (reply?.outcome === 'renewed') {
       held.deadline = Math.max(held.deadline, this.deadlineOf(sentAt))
     } else if (reply?.outcome === 'lost' && held.phase === 'held') {
-      this.#lose(held, leaseLost(held.key, 'another worker may hold it by now'))
+      this.#loseToAnother(held)
     }
+  }
+
+  #loseToAnother(held: HeldKey<unknown>): void {
+    this.#lose(held, leaseLost(held.key, 'another worker may hold it by now'))
   }
 
   /** Sets the timer for the lease that ends first, renewed or not. */

@@ -17,6 +17,25 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'a lost run of a key that is claimed again is renewed with the new one',
+    edits: [
+      {
+        file: 'packages/queue/src/leases/lease-keeper.ts',
+        find: 'return [...newest.values()]',
+        replace: 'return [...helds]',
+      },
+      {
+        file: 'packages/queue/src/leases/lease-keeper.ts',
+        find: "newest.get(held.key) !== held && held.phase === 'held'",
+        replace: 'newest.size === 0',
+      },
+    ],
+    finder: {
+      file: 'tests/test/conformance/queue-conformance-sqlite.test.ts',
+      title: 'q-lease.taken-again',
+    },
+  },
+  {
     name: 'any answer of the store ends the trouble with claims',
     edits: [
       {
