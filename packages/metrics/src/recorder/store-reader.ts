@@ -73,9 +73,11 @@ export class StoreReader {
 }
 
 function gaugesOf(counts: Counts, now: number, isCountedHere: boolean): StoreGauges {
-  const { ready, dirty, delayed, backoff, parked, oldestReadyAt } = counts
+  const { ready, processing, dirty, delayed, backoff, parked, oldestReadyAt, heldUntil } = counts
+  // Nothing ends leases without a worker, so the keys wait, and no other state shows it.
+  const abandoned = heldUntil <= now ? processing : 0
   return {
-    depth: isCountedHere ? undefined : ready + dirty,
+    depth: isCountedHere ? undefined : ready + dirty + abandoned,
     delayed,
     backoff,
     parked,
