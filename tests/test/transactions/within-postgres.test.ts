@@ -6,7 +6,7 @@ import { fakeClock } from '@sluice/core/testing'
 import { postgresDriver } from '@sluice/postgres'
 import pg from 'pg'
 import { createRateLimitingQueue } from 'sluice'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { answersTo } from '../../support/answers.ts'
 import { type PostgresServer, startPostgres } from '../../support/stores/postgres-server.ts'
 
@@ -81,6 +81,24 @@ describe('the first call of a queue', () => {
     await client.query('commit')
     await expect.poll(() => queue.inspect.get('order/1')).toBeUndefined()
   })
+})
+
+test('many runs end in a transaction by a few statements, or none of them', async () => {
+  const { pool, client } = await beginOn(server.url)
+  const driver = postgresDriver({ pool, schema: 'within_many' })
+  const queue = createRateLimitingQueue<string>({ name: 'orders', driver })
+  onTestFinished(() => queue.close())
+  await queue.addMany(Array.from({ length: 1_100 }, (_, index) => `order/${index}`))
+  const helds = [...(await queue.getMany(1_000)), ...(await queue.getMany(100))]
+  const query = vi.spyOn(client, 'query')
+  const within = queue.within(client)
+  const lost = { code: 'ERR_LEASE_LOST' }
+  expect(await within.doneMany(helds)).toEqual(helds.map(() => 'idle'))
+  expect(query.mock.calls.length).toBeLessThan(20)
+  await expect(within.doneMany(helds)).rejects.toMatchObject(lost)
+  expect((await queue.inspect.counts()).processing).toBe(1_100)
+  await client.query('commit')
+  expect((await queue.inspect.counts()).processing).toBe(0)
 })
 
 describe.each(['repeatable read', 'serializable'])('%s, for longer than a lease', (isolation) => {

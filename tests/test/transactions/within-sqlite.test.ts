@@ -32,7 +32,7 @@ function setUp(options: Partial<QueueOptions<string>> = {}) {
       ({ number }) => number,
     )
   /** Runs something in a transaction of the program's own. */
-  const transaction = (work: () => void) => {
+  const transaction = (work: () => unknown) => {
     database.exec('begin immediate')
     try {
       work()
@@ -135,6 +135,29 @@ describe('what a run writes, what it asks for next, and its end', () => {
       })
     expect(write).toThrow(expect.objectContaining({ code: 'ERR_LEASE_LOST' }))
     expect(invoices()).toEqual([])
+  })
+
+  test('commit together for many runs, or for none of them', async () => {
+    const { database, queue, transaction } = setUp()
+    const items = Array.from({ length: 1_100 }, (_, index) => `order/${index}`)
+    await queue.addMany(items)
+    const helds = [...(await queue.getMany(1_000)), ...(await queue.getMany(100))]
+    await queue.add('order/7')
+    const within = queue.within(database)
+    const lost = expect.objectContaining({ code: 'ERR_LEASE_LOST' })
+    const twice = [...helds.slice(0, 2), ...helds.slice(0, 1)]
+    expect(() => transaction(() => within.doneMany(twice))).toThrow(lost)
+    expect((await queue.inspect.counts()).processing).toBe(1_099)
+    transaction(() => {
+      const outcomes = within.doneMany(helds, { forget: true })
+      expect(outcomes.filter((outcome) => outcome === 'idle')).toHaveLength(1_099)
+      expect(outcomes[7]).toBe('ready')
+      expect(within.doneMany([])).toEqual([])
+    })
+    expect(await queue.len()).toBe(1)
+    expect(() => transaction(() => within.doneMany(helds))).toThrow(lost)
+    expect(() => within.doneMany('order/1' as never)).toThrow('helds must be an array')
+    expect(() => within.doneMany(['order/1'] as never)).toThrow('must be a Held')
   })
 
   test('commit together in a worker, whose handler does not lose by ending its key itself', async () => {

@@ -5,7 +5,7 @@
  */
 export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/backoff': 5,
-  '@sluice/cli': 308,
+  '@sluice/cli': 309,
   '@sluice/conformance': 88,
   '@sluice/conformance/cli': 76,
   '@sluice/conformance/node-test': 75,
@@ -34,8 +34,8 @@ export const sizeLimits: Readonly<Record<string, number>> = {
 
 /** The same for `createQueue` with the memory driver in a browser, where less is fetched at first. */
 export const browserLimits = {
-  atFirst: 29.1,
-  atFirstWithWorker: 35.2,
+  atFirst: 29,
+  atFirstWithWorker: 35.1,
   inOneFile: 57,
   /** What is not fetched at first. */
   later: [
@@ -47,6 +47,7 @@ export const browserLimits = {
     'queue/src/batched/',
     'queue/src/core/direct-backend.ts',
     'queue/src/leases/',
+    'queue/src/queue/queue-transaction.ts',
     'queue/src/inspect/queue-inspection.ts',
     'queue/src/inspect/explain.ts',
     'queue/src/worker/',

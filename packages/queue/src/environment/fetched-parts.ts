@@ -18,4 +18,8 @@ export const leasesPart: typeof present.leasesPart = /* @__PURE__ */ new LateMod
   () => import('../leases/leases.ts'),
 )
 
+export const transactionPart: typeof present.transactionPart = /* @__PURE__ */ new LateModule(
+  () => import('../queue/queue-transaction.ts'),
+)
+
 export const checkRuntime: typeof present.checkRuntime = () => undefined

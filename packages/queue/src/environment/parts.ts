@@ -4,6 +4,7 @@ import * as batched from '../batched/batched-backend.ts'
 import * as direct from '../core/direct-backend.ts'
 import * as inspection from '../inspect/queue-inspection.ts'
 import * as leases from '../leases/leases.ts'
+import * as transaction from '../queue/queue-transaction.ts'
 import { nodeVersion } from './environment.ts'
 import { LateModule } from './late.ts'
 
@@ -15,6 +16,9 @@ export const inspectionPart: LateModule<typeof inspection> =
   /* @__PURE__ */ LateModule.present(inspection)
 
 export const leasesPart: LateModule<typeof leases> = /* @__PURE__ */ LateModule.present(leases)
+
+export const transactionPart: LateModule<typeof transaction> =
+  /* @__PURE__ */ LateModule.present(transaction)
 
 /** Throws where Node is too old: SQLite would end the process there, and memory fail at the first call. */
 export function checkRuntime(): void {

@@ -24,9 +24,9 @@ import { lateInspection } from '../inspect/late-inspection.ts'
 import { checkAddOptions } from './check-add.ts'
 import { HeldIterator } from './held-iterator.ts'
 import { ItemAdmission } from './item-admission.ts'
+import { lateTransaction } from './late-transaction.ts'
 import type { CheckedOptions } from './options.ts'
 import type { AddOptions, CloseOptions, Queue, QueueCapabilities, WaitOptions } from './queue.ts'
-import { QueueTransaction } from './queue-transaction.ts'
 import { SoonBuffer } from './soon-buffer.ts'
 import type { Within } from './within.ts'
 
@@ -350,7 +350,7 @@ export class PlainQueue<T> implements Queue<T> {
       if (driver.capabilities.transact === 'sync') throw storeNotOpen(this.name)
     }
     const verbs = driver.transact(transaction)
-    return new QueueTransaction<T>(this.core, this.#options, verbs) as Within<T, Transaction>
+    return lateTransaction(this.core, this.#options, verbs) as Within<T, Transaction>
   }
 
   async cancel(item: T): Promise<CancelOutcome> {

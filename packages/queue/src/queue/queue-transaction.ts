@@ -26,6 +26,10 @@ function then<A, B>(answer: Awaitable<A>, next: (answer: A) => B): Awaitable<B> 
   return answer instanceof Promise ? answer.then(next) : next(answer)
 }
 
+function first<Outcome>(outcomes: readonly Outcome[]): Outcome {
+  return outcomes[0] as Outcome
+}
+
 /**
  * The verbs of a queue inside a transaction of the caller's. With a synchronous driver they throw;
  * with any other they reject, and open the store first if it is not open.
@@ -42,10 +46,7 @@ export class QueueTransaction<T> {
   }
 
   add(item: T, options?: AddOptions): Awaitable<AddOutcome> {
-    return this.#verb(() => {
-      const ask = this.#ask(item, { priority: checkAddOptions(options), delayMs: 0 })
-      return this.#one(ask)
-    })
+    return then(this.addMany([item], options), first)
   }
 
   addMany(items: readonly T[], options?: AddOptions): Awaitable<AddOutcome[]> {
@@ -57,30 +58,36 @@ export class QueueTransaction<T> {
   }
 
   addAfter(item: T, ms: number, options?: AddAfterOptions): Awaitable<AddOutcome> {
-    return this.#verb(() => this.#one(this.#ask(item, checkAddAfter(ms, options), true)))
+    return this.#verb(() =>
+      then(this.#add([this.#ask(item, checkAddAfter(ms, options), true)]), first),
+    )
   }
 
   done(held: Held<T>, options?: DoneOptions): Awaitable<FinishOutcome> {
+    return then(this.doneMany([held], options), first)
+  }
+
+  doneMany(helds: readonly Held<T>[], options?: DoneOptions): Awaitable<FinishOutcome[]> {
     return this.#verb(() => {
       const forgets = checkDoneOptions(options)
-      return this.#finish(held, this.#held(held).doneFinish(forgets, undefined))
+      if (!Array.isArray(helds)) throw new SluiceTypeError('helds', 'must be an array')
+      const finishes = Array.from(helds, (held: Held<T>) =>
+        this.#held(held).doneFinish(forgets, undefined),
+      )
+      return this.#finish(helds, finishes)
     })
   }
 
   retry(held: Held<T>, error?: unknown): Awaitable<FinishOutcome> {
-    return this.#verb(() => this.#finish(held, this.#held(held).retryFinish(error)))
+    return this.#verb(() =>
+      then(this.#finish([held], [this.#held(held).retryFinish(error)]), first),
+    )
   }
 
   /** Runs a verb now, up to its first wait; an error is a rejection where verbs are awaited. */
   #verb<R>(work: () => Awaitable<R>): Awaitable<R> {
     if (this.#core.calls.driver.capabilities.transact === 'sync') return work()
     return (async () => await work())()
-  }
-
-  /** Makes a call of the driver as soon as the store is open. */
-  #opened<R>(send: () => Awaitable<R>): Awaitable<R> {
-    const { timeoutMs } = this.#core.calls.options
-    return then(inTime(this.#core.calls.open(), timeoutMs, 'open the store'), send) as Awaitable<R>
   }
 
   #ask(item: T, details: Omit<Ask, 'key' | 'item'>, givesBack = false): Ask {
@@ -90,45 +97,51 @@ export class QueueTransaction<T> {
     if (schema !== undefined) {
       const answer = schema['~standard'].validate(item)
       if (isLate(answer)) {
-        throw new SluiceTypeError('schema', 'must be synchronous to be used in a transaction')
+        throw new SluiceTypeError('schema', 'must be synchronous in a transaction')
       }
       accepted(answer)
     }
     return { ...details, key, item: text, trace: this.#core.calls.callerTrace() }
   }
 
-  #one(ask: Ask): Awaitable<AddOutcome> {
-    return then(this.#add([ask]), (outcomes) => outcomes[0] as AddOutcome)
-  }
-
-  /** Adds in steps of different keys, one after the other. */
   #add(asks: readonly Ask[]): Awaitable<AddOutcome[]> {
-    const step = new Map<string, Ask>()
-    let at = 0
-    for (const ask of asks) {
-      if (step.has(ask.key) || step.size >= batchKeysMax) break
-      step.set(ask.key, ask)
-      at += 1
-    }
-    if (at === 0) return []
-    const { name, askOptions } = this.#core.calls
-    const first = [...step.values()]
-    const answer = this.#opened(() =>
-      this.#core.calls.call('add', { asks: first, options: askOptions }, () =>
-        this.#verbs.add(name, first, askOptions),
-      ),
-    )
-    return then(answer, (replies) => {
-      const outcomes = replies.map((reply) => this.#outcome(reply))
-      this.#core.wakeSoon()
-      return then(this.#add(asks.slice(at)), (rest) => [...outcomes, ...rest])
-    }) as Awaitable<AddOutcome[]>
+    const { calls } = this.#core
+    const { name, askOptions: options } = calls
+    const send = (step: readonly Ask[]) =>
+      calls.call('add', { asks: step, options }, () => this.#verbs.add(name, step, options))
+    return this.#inSteps(asks, send, ({ outcome }: AskReply) => {
+      if (outcome === 'full') throw this.#core.fullError()
+      return outcome
+    })
   }
 
-  #outcome(reply: AskReply | Failure): AddOutcome {
-    if (reply.outcome === 'failed') throw reply.error
-    if (reply.outcome === 'full') throw this.#core.fullError()
-    return reply.outcome
+  /** Makes calls that name each key once, one after the other. */
+  #inSteps<Part extends Ask | Finish, Reply extends AskReply | FinishReply, Outcome>(
+    parts: readonly Part[],
+    send: (step: readonly Part[]) => Awaitable<readonly (Reply | Failure)[]>,
+    outcomeOf: (reply: Reply, index: number) => Outcome,
+    from = 0,
+  ): Awaitable<Outcome[]> {
+    const step = new Map<string, Part>()
+    let at = from
+    for (; at < parts.length && step.size < batchKeysMax; at += 1) {
+      const part = parts[at] as Part
+      if (step.has(part.key)) break
+      step.set(part.key, part)
+    }
+    if (at === from) return []
+    const { calls } = this.#core
+    const opening = inTime(calls.open(), calls.options.timeoutMs, 'open the store')
+    const answer = then(opening, () => send([...step.values()]))
+    return then(answer as Awaitable<readonly (Reply | Failure)[]>, (replies) => {
+      const outcomes = replies.map((reply, index) => {
+        if (reply.outcome === 'failed') throw reply.error
+        return outcomeOf(reply as Reply, from + index)
+      })
+      this.#core.wakeSoon()
+      const rest = this.#inSteps(parts, send, outcomeOf, at)
+      return then(rest, (later) => [...outcomes, ...later])
+    }) as Awaitable<Outcome[]>
   }
 
   #held(held: Held<T>): HeldKey<T> {
@@ -143,27 +156,25 @@ export class QueueTransaction<T> {
   #lostError(key: string): SluiceError {
     return new SluiceError(
       'ERR_LEASE_LOST',
-      `cannot give back key ${JSON.stringify(key)}: it is not held under this token any more; roll ` +
+      `cannot give back key ${JSON.stringify(key)}: it is no longer held under this token; roll ` +
         'the transaction back',
     )
   }
 
-  #finish(held: Held<T>, finish: Finish): Awaitable<FinishOutcome> {
-    const { name, askOptions } = this.#core.calls
-    const finishes = [finish]
-    const answer = this.#opened(() =>
-      this.#core.calls.call('finish', { finishes, options: askOptions }, () =>
-        this.#verbs.finish(name, finishes, askOptions),
-      ),
-    )
-    return then(answer, (replies) => {
-      const reply = replies[0] as FinishReply | Failure
-      if (reply.outcome === 'failed') throw reply.error
-      if (reply.outcome === 'lost') throw this.#lostError(held.key)
-      if (finish.as === 'done' && finish.forget) this.#core.plans.forget(held)
-      this.#core.backend.leases?.commitWatch.add(held as HeldKey<unknown>)
-      this.#core.wakeSoon()
-      return reply.outcome
+  #finish(helds: readonly Held<T>[], finishes: readonly Finish[]): Awaitable<FinishOutcome[]> {
+    const { calls, plans, backend } = this.#core
+    const { name, askOptions: options } = calls
+    const send = (step: readonly Finish[]) =>
+      calls.call('finish', { finishes: step, options }, () =>
+        this.#verbs.finish(name, step, options),
+      )
+    return this.#inSteps(finishes, send, ({ outcome }: FinishReply, index) => {
+      const held = helds[index] as HeldKey<unknown>
+      const finish = finishes[index] as Finish
+      if (outcome === 'lost') throw this.#lostError(held.key)
+      if (finish.as === 'done' && finish.forget) plans.forget(held)
+      backend.leases?.commitWatch.add(held)
+      return outcome
     })
   }
 }

@@ -19,6 +19,8 @@ export interface WithinNow<T> {
   addAfter(item: T, ms: number, options?: AddAfterOptions): AddOutcome
   /** See `Held.done`. */
   done(held: Held<T>, options?: DoneOptions): FinishOutcome
+  /** See `Queue.doneMany`. */
+  doneMany(helds: readonly Held<T>[], options?: DoneOptions): FinishOutcome[]
   /** See `Held.retry`. */
   retry(held: Held<T>, error?: unknown): FinishOutcome
 }
@@ -33,6 +35,8 @@ export interface WithinLater<T> {
   addAfter(item: T, ms: number, options?: AddAfterOptions): Promise<AddOutcome>
   /** See `Held.done`. */
   done(held: Held<T>, options?: DoneOptions): Promise<FinishOutcome>
+  /** See `Queue.doneMany`. */
+  doneMany(helds: readonly Held<T>[], options?: DoneOptions): Promise<FinishOutcome[]>
   /** See `Held.retry`. */
   retry(held: Held<T>, error?: unknown): Promise<FinishOutcome>
 }

@@ -208,6 +208,20 @@ describe.each([
     await queue.close()
   })
 
+  test('the verbs in a transaction take their turns', async () => {
+    const driver = openedLater()
+    const transact = () => ({ add: driver.add.bind(driver), finish: driver.finish.bind(driver) })
+    Object.assign(driver, { capabilities: { ...driver.capabilities, transact: 'async' }, transact })
+    const queue = sluice.createQueue({ driver, leaseMs })
+    const within = queue.within({})
+    const outcomes = [within.add('a'), within.addMany(['a', 'b'])]
+    expect(await Promise.all(outcomes)).toEqual(['added', ['unchanged', 'added']])
+    const helds = await queue.getMany(2)
+    await expect(within.doneMany([undefined as never])).rejects.toThrow('held must be a Held')
+    expect(await within.doneMany(helds)).toEqual(['idle', 'idle'])
+    await queue.close()
+  })
+
   test('the inspection keeps a filter as it was', async () => {
     const queue = sluice.createQueue()
     await queue.addMany(['a/1', 'a/2', 'b/1'])

@@ -49,9 +49,8 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/queue/queue-transaction.ts',
-        find: "return then(inTime(this.#core.calls.open(), timeoutMs, 'open the store'), send) as Awaitable<R>",
-        replace:
-          "void inTime(this.#core.calls.open(), timeoutMs, 'open the store')\n    return send()",
+        find: 'const answer = then(opening, () => send([...step.values()]))',
+        replace: 'void opening\n    const answer = send([...step.values()])',
       },
       {
         file: 'packages/queue/src/driver/driver-calls.ts',
