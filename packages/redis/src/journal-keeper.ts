@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { batchKeysMax, SluiceError, type Timer } from '@sluice/core'
 import { type Ask, type Dedupe, type Environment, type Finish, never } from '@sluice/core/driver'
 import { type Acknowledged, Journal, type Promised, type Unconfirmed } from './journal.ts'
@@ -15,6 +16,9 @@ const replayMs = 10_000
 
 /** The longest that a full journal makes an add wait for replicas, in milliseconds. */
 const fullMs = 10_000
+
+/** In the context of the add that starts the timer, the trace of one request would have no end. */
+const inNoRequest = AsyncLocalStorage.snapshot()
 
 /** The writes that were repeated after a failover. */
 export interface Replayed {
@@ -159,7 +163,8 @@ export class JournalKeeper {
       journal = new Journal()
       this.#journals.set(queue, journal)
     }
-    this.#timer ??= this.#environment.clock.startTimer(askMs, () => void this.#onTimer())
+    const onTimer = (): void => void inNoRequest(() => this.#onTimer())
+    this.#timer ??= this.#environment.clock.startTimer(askMs, onTimer)
     return journal
   }
 

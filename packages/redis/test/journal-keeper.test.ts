@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { type Ask, type AskOptions, systemEnvironment } from '@sluice/core/driver'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { type Ask, type AskOptions, type Clock, systemEnvironment } from '@sluice/core/driver'
 import { fakeClock } from '@sluice/core/testing'
 import { needs } from '@sluice/needs'
 import { hasRedis, type RedisProcess, type SentinelRedis, startSentinel } from '@sluice/test-redis'
@@ -30,7 +31,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('replicas that come and go', (
 
   afterEach(() => servers.dispose())
 
-  async function open() {
+  async function open(clock = fakeClock(), timers: Clock = clock) {
     const hosts = servers.sentinels.map(({ url }) => new URL(url).host).join(',')
     const url = `redis-sentinel://${hosts}/${servers.name}`
     const connections = await openConnections({
@@ -38,8 +39,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('replicas that come and go', (
       timeoutMs: 5_000,
       environment: systemEnvironment,
     })
-    const clock = fakeClock()
-    const environment = { ...systemEnvironment, clock }
+    const environment = { ...systemEnvironment, clock: timers }
     const store = new Store({
       connections,
       layout: new Layout({ prefix: 's:', oneSlot: false, isCluster: false }),
@@ -79,6 +79,20 @@ describe.skipIf(!needs('redis-server', hasRedis))('replicas that come and go', (
     replica.resume()
     await servers.promoted(primary)
   }
+
+  test('replicas are asked outside of the asynchronous context of the add', async () => {
+    const caller = new AsyncLocalStorage<string>()
+    const { connections, addKeys } = await open(undefined, systemEnvironment.clock)
+    const asked = new Promise<string | undefined>((resolve) => {
+      const progress = connections.progress.bind(connections)
+      connections.progress = (slot) => {
+        resolve(caller.getStore())
+        return progress(slot)
+      }
+    })
+    await caller.run('of a request', () => addKeys('early', 1))
+    assert.equal(await asked, undefined)
+  })
 
   test('a replica that is attached after opening is waited for, however long it takes', async () => {
     await stopReplica()

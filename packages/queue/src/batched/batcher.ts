@@ -61,6 +61,8 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
   #isSending = false
   /** Batches in flight, without those that were sent alone. */
   #batchesInFlight = 0
+  /** The answer to the last batch, until a call waits for it. */
+  #inFlight: Promise<void> | undefined
   #watch: Timer | undefined
   readonly #unanswered = new UnansweredBatches<Request, Reply>()
   readonly #waits = new AnswerWaits()
@@ -157,12 +159,14 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
     return this.#waits.until([...sent, ...this.#waiting])
   }
 
-  #isIdle(): boolean {
-    return this.#waiting.length === 0 && this.#unanswered.isEmpty && this.#late.isEmpty
-  }
-
   #schedule(): void {
-    if (this.#isScheduled || this.#isSending || !this.#maySend()) return
+    if (this.#isScheduled || this.#isSending) return
+    if (!this.#maySend()) {
+      // In the asynchronous context of its first call: under load, that of the batch in flight never ends.
+      void this.#inFlight?.then(() => this.#run())
+      this.#inFlight = undefined
+      return
+    }
     this.#isScheduled = true
     // One turn of the microtask queue, so that calls made together travel together.
     queueMicrotask(() => {
@@ -191,10 +195,10 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
         continue
       }
       this.#batchesInFlight += 1
+      this.#inFlight = answer
       void answer.then(() => {
         this.#batchesInFlight -= 1
         this.#release(half)
-        this.#run()
       })
     }
     this.#isSending = false
@@ -203,7 +207,7 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
 
   #checkIdle(): void {
     this.#waits.check()
-    if (!this.#isIdle()) return
+    if (this.#waiting.length > 0 || !this.#unanswered.isEmpty || !this.#late.isEmpty) return
     this.#watch?.stop()
     this.#watch = undefined
   }
@@ -300,9 +304,8 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
       const reply = replies[index]
       if (reply === undefined) {
         rejectJob(job, unknownOutcome('the driver gave no answer for this key'))
-      } else if (isFailure(reply)) {
-        this.#failedReply(job, reply)
-      } else resolveJob(job, reply)
+      } else if (isFailure(reply)) this.#failedReply(job, reply)
+      else resolveJob(job, reply)
     })
   }
 
@@ -343,9 +346,7 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
     return SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME') || isRetryable(error)
   }
 
-  /**
-   * Sends jobs again in a batch of their own. Other jobs of their keys wait until it is answered.
-   */
+  /** Sends jobs again in a batch of their own. Other jobs of their keys wait until it is answered. */
   #sendAlone(jobs: readonly BatchJob<Request, Reply>[], pass?: () => void): void {
     const unanswered = jobs.filter(({ isAnswered }) => !isAnswered)
     if (unanswered.length === 0) {

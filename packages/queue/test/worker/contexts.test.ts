@@ -2,6 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { fakeClock } from '@sluice/core/testing'
 import { expect, test } from 'vitest'
 import { createQueue, createWorker } from '../../src/index.ts'
+import { nextTurn } from '../support/late-driver.ts'
+import { late, Scene } from '../support/setups.ts'
 
 test.each([
   ['without a lease', Infinity],
@@ -28,4 +30,25 @@ test.each([
   await worker.stop()
   await queue.close()
   expect(seen).toEqual(Array(3).fill('of the worker'))
+})
+
+test('a batch has the context of its first call, not that of the batch before it', async () => {
+  const caller = new AsyncLocalStorage<string>()
+  const scene = new Scene(late)
+  const queue = scene.queue()
+  const seen: (string | undefined)[] = []
+  scene.late.before = ({ verb }) => {
+    if (verb === 'add') seen.push(caller.getStore())
+    return nextTurn()
+  }
+  scene.late.hold('add')
+  const first = caller.run('of the first', () => queue.add('a'))
+  await nextTurn()
+  const more = ['of the second', 'of the third'].map((name) =>
+    caller.run(name, () => queue.add(name)),
+  )
+  scene.late.letGo('add')
+  await Promise.all([first, ...more])
+  await caller.run('of the fourth', () => queue.add('b'))
+  expect(seen).toEqual(['of the first', 'of the second', 'of the fourth'])
 })
