@@ -9,6 +9,7 @@ import { openAdapter } from './adapter.ts'
 import { openDrizzle, openDrizzlePostgresJs } from './drizzle.ts'
 import { openKnex } from './knex.ts'
 import { openKysely } from './kysely.ts'
+import { openMikroOrm } from './mikro-orm.ts'
 import { oddKeys } from './odd-keys.ts'
 import type { OpenOrm, Orm } from './orm.ts'
 import { openPostgresJs } from './postgres-js.ts'
@@ -21,6 +22,7 @@ const libraries: Readonly<Record<string, OpenOrm>> = {
   Knex: openKnex,
   'TypeORM, query runner': openTypeormRunner,
   'TypeORM, entity manager': openTypeormManager,
+  MikroORM: openMikroOrm,
   'postgres.js': openPostgresJs,
   Prisma: async (url, queue) => (await import('./prisma.ts')).openPrisma(url, queue),
   'an adapter': openAdapter,

@@ -11,6 +11,7 @@ const packages: Readonly<Record<string, string>> = {
   Prisma: '@prisma/client',
   Knex: 'knex',
   TypeORM: 'typeorm',
+  MikroORM: '@mikro-orm/postgresql',
   'postgres.js': 'postgres',
   PGlite: '@electric-sql/pglite',
   'Drizzle on better-sqlite3': 'drizzle-orm',
