@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { allCases } from '@sluice/conformance'
+import { allCases, allQueueCases } from '@sluice/conformance'
 import { describe, expect, test } from 'vitest'
 import { sourceMutants } from '../../support/mutants/sources/all.ts'
 import { outcomeWith } from '../../support/mutants/sources/put-back.ts'
@@ -20,7 +20,7 @@ test.for(sourceMutants)('$name: its texts and its test are there', ({ edits, fin
   for (const { file, find } of edits) expect(textOf(file).split(find)).toHaveLength(2)
   if (!isTest(finder)) return
   const { file, title } = finder
-  const isCase = allCases.some((each) => each.id === title)
+  const isCase = [...allCases, ...allQueueCases].some((each) => each.id === title)
   expect(isCase || textOf(file).includes(title)).toBe(true)
 })
 

@@ -1,6 +1,9 @@
 import type { FoundByTest } from '../source-mutant.ts'
 
 /** Defects of the calls that a queue makes of its driver, and of the queue around it, and the tests that find them. */
+const busy =
+  'if (this.#waiting.length > 0 || !this.#unanswered.isEmpty || !this.#late.isEmpty) return'
+
 export const foundByTestsOfCalls: readonly FoundByTest[] = [
   {
     name: 'sluice forget takes a missing key for one without failures',
@@ -166,8 +169,8 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/batched/batcher.ts',
-        find: 'this.#waits.check()\n    if (!this.#isIdle()) return',
-        replace: 'if (!this.#isIdle()) return\n    this.#waits.check()',
+        find: `this.#waits.check()\n    ${busy}`,
+        replace: `${busy}\n    this.#waits.check()`,
       },
     ],
     finder: {
