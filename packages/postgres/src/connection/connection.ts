@@ -28,6 +28,8 @@ export interface RunOptions {
   readonly first?: FirstStatement | undefined
   /** How long the server may be silent, in milliseconds, if less than usual. */
   readonly withinMs?: number | undefined
+  /** Whether it writes nothing and locks no rows, so that a standby takes it. */
+  readonly reads?: boolean | undefined
 }
 
 /** A source of connections. Rejects with a `SluiceError`. */
@@ -65,7 +67,10 @@ export const settingsText =
 
 /**
  * Begins a transaction. Each statement sees the rows that are committed when it starts, and a process
- * that stops in the middle does not keep its locks for long.
+ * that stops in the middle does not keep its locks for long. A standby begins none that may write.
  */
-export const beginText: string = `begin isolation level read committed read write; ${settingsText};
+export function beginText({ reads = false }: RunOptions): string {
+  const mode = reads ? 'read only' : 'read write'
+  return `begin isolation level read committed ${mode}; ${settingsText};
 set local idle_in_transaction_session_timeout = '5s'`
+}

@@ -156,7 +156,7 @@ export class PoolConnections implements Connections {
     const connection = this.#connection(client, options)
     let isCommitting = false
     try {
-      await connection.script(beginText)
+      await connection.script(beginText(options))
       this.#untried.delete(client)
       await this.#begin(client, connection, options)
       const answer = await work(connection)

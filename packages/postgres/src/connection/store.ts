@@ -14,7 +14,7 @@ import type { Watch } from './watch.ts'
 /** How often a statement or transaction that lost a race is attempted at most. */
 const attemptsMax = 10
 
-/** The statements that only read: one whose connection broke is sent once more, and the outcome is never unknown. */
+/** The statements that only read. */
 const reading: ReadonlySet<StatementName> = new Set([
   'present',
   'counts',
@@ -25,7 +25,6 @@ const reading: ReadonlySet<StatementName> = new Set([
   'history',
   'failedRuns',
   'claimAdopt',
-  'findLockedKeys',
   'transferSequences',
 ])
 
@@ -82,9 +81,12 @@ export class Store {
     values: readonly unknown[],
     options?: RunOptions,
   ): Promise<readonly Row[]> {
+    const reads = reading.has(name)
+    const given = reads ? { reads } : options
     const send = () =>
-      this.#racing(() => this.#connections.run(this.statements[name], values, options))
-    return reading.has(name) ? read(send) : send()
+      this.#racing(() => this.#connections.run(this.statements[name], values, given))
+    // The look for locked keys takes back what it writes.
+    return reads || name === 'findLockedKeys' ? read(send) : send()
   }
 
   /** Sends one statement over the connection that listens; `undefined` if there is none, or it is busy. */
@@ -128,8 +130,8 @@ export class Store {
 }
 
 /**
- * Reads, and once more if the connection breaks before the answer; not after a server that was silent until
- * the deadline, which has used up the time of the call.
+ * Reads, and once more if the connection breaks before the answer: the outcome is never unknown. Not after a
+ * server that was silent until the deadline, which has used up the time of the call.
  */
 async function read<T>(send: () => Promise<T>): Promise<T> {
   const attempt = (): Promise<T> =>

@@ -53,7 +53,8 @@ export async function doctor(options: PostgresOptions): Promise<readonly Finding
   const settings = checkOptions(options)
   const { connections, use, makeListener } = await targetOf(settings)
   const statements = statementsFor(settings.schema, channelOf(settings.schema))
-  const ask: Ask = async (name, values = []) => await connections.run(statements[name], values)
+  const ask: Ask = async (name, values = []) =>
+    await connections.run(statements[name], values, { reads: true })
   try {
     const schema = await schemaFinding(connections, use.probe, settings.schema)
     if (schema.level === 'failure') return [schema]

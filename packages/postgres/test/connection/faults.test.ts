@@ -208,7 +208,7 @@ test('a process that stops in the middle does not keep its locks', async () => {
     stopped.on('error', () => resolve())
   })
   await stopped.connect()
-  await stopped.query(beginText)
+  await stopped.query(beginText({}))
   await stopped.query(lockKeys.text, [queue, '{a}', true, null, null, null])
   expect(await busy()).toEqual([{ key: 'a' }])
   // It says nothing more; the server does not wait for that.

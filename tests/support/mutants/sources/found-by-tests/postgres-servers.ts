@@ -206,8 +206,8 @@ export const foundByTestsOfPostgresServers: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/postgres/src/connection/store.ts',
-        find: 'reading.has(name) ? read(send) : send()',
-        replace: 'reading.has(name) ? send() : send()',
+        find: '? read(send) : send()',
+        replace: '? send() : send()',
       },
     ],
     finder: {
