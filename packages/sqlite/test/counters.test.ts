@@ -148,3 +148,31 @@ describe('the number of pending keys', () => {
     await close([one, two])
   })
 })
+
+describe('a purge of thousands of keys', () => {
+  for (const order of ['rising', 'falling']) {
+    test(`leaves what is added meanwhile, of names in ${order} order`, async () => {
+      const { driver } = storeOn(scratchFile())
+      await driver.open({ clock: fakeClock() })
+      const keys = Array.from({ length: 2_500 }, (_, i) => String(i).padStart(4, '0'))
+      if (order === 'falling') keys.reverse()
+      for (let at = 0; at < keys.length; at += 500) {
+        await driver.add('q', keys.slice(at, at + 500).map(ask), askOptions)
+      }
+      const { claims } = await driver.claim('q', claimRequest(2))
+      const [failing, dirty] = claims.map(({ key, token }) => ({ key, token }))
+      assert.ok(failing !== undefined && dirty !== undefined)
+      await driver.add('q', [ask(dirty.key)], askOptions)
+      const purged = driver.operate.purge('q')
+      await driver.add('q', [ask('before'), ask('~ after')], askOptions)
+      const retry = { as: 'retry', ...failing, delayMs: 0 } as const
+      const done = { as: 'done', ...dirty, forget: false } as const
+      await driver.finish('q', [retry, done], askOptions)
+      assert.equal(await purged, 2_499)
+      const { rows } = await driver.list('q', { limit: 10 })
+      const left = rows.map(({ key }) => key)
+      assert.deepEqual(left, [failing.key, 'before', '~ after'])
+      await driver.close()
+    })
+  }
+})

@@ -54,7 +54,8 @@ function each(
 
 /**
  * Removes the keys that there are, in steps: a single one would block this process, and every other that
- * writes, until the last key is deleted. `last` leaves out keys that are added meanwhile.
+ * writes, until the last key is deleted. `last` leaves out what is added meanwhile: it would never end while
+ * another process adds.
  */
 function purge(change: Change, queue: string, last?: number): Awaitable<number> {
   const step = change(queue, (tx) => purgeSome(tx, last))
@@ -69,24 +70,20 @@ function purge(change: Change, queue: string, last?: number): Awaitable<number> 
 
 interface PurgeStep {
   readonly removed: number
-  /** The greatest id of a key when the purge began. */
+  /** The position in the order at which the purge began. */
   readonly last: number
   readonly isLast: boolean
 }
 
 /**
- * Keys that are not held are deleted without being read, since nothing of them remains; of held
- * keys the held half remains.
+ * Keys that are not held are deleted without being read, since nothing of them remains. Of held keys the
+ * held half remains; the first step clears them, before their holders give them back.
  */
-function purgeSome(tx: WriteTransaction, last = lastId(tx)): PurgeStep {
+function purgeSome(tx: WriteTransaction, begun: number | undefined): PurgeStep {
   const { statements, queueId } = tx
+  const last = begun ?? tx.drawSeqs(1)
+  const cleared = begun === undefined ? statements.operatePurgeHeld.run(queueId).changes : 0
   const deleted = Number(statements.operatePurgeFree.run(queueId, last, purgeStep).changes)
-  const isLast = deleted < purgeStep
-  const cleared = isLast ? Number(statements.operatePurgeHeld.run(queueId).changes) : 0
   tx.purged()
-  return { removed: deleted + cleared, last, isLast }
-}
-
-function lastId({ statements }: WriteTransaction): number {
-  return (statements.operatePurgeLast.get() as { readonly last: number }).last
+  return { removed: deleted + Number(cleared), last, isLast: deleted < purgeStep }
 }

@@ -12,7 +12,7 @@ import {
 } from '../../scene/many-keys.ts'
 import { otherProcess } from '../../scene/other-scene.ts'
 import type { Scene } from '../../scene/scene.ts'
-import { allWake, noneWakes } from '../../scene/wakes.ts'
+import { allWake, noneWakes, wakes } from '../../scene/wakes.ts'
 import { assertOnce, assertTokensRise, claimTogether, worker } from './concurrent.ts'
 
 const needs = { shared: true, otherProcess: true } as const
@@ -148,6 +148,38 @@ export const processCases: readonly Case[] = [
       // Afterwards nothing is left to do in it, so that the other process waits.
       await s.on('quiet').claimOne('a')
       await allWake(other, ['quiet'], () => s.on('quiet').add('b'), ['busy'])
+    },
+  },
+  {
+    id: 'processes.wake.verbs',
+    title: 'every verb by which one process makes a key claimable wakes other processes',
+    needs: { ...needs, watch: true, operate: true },
+    async run(s) {
+      const { scene: other } = await otherProcess(s)
+      for (const [watching, acting] of [
+        [s, other],
+        [other, s],
+      ] as const) {
+        await watching.add('a')
+        let claim = await watching.claimOne('a')
+        const wakesWith = async (act: () => Promise<unknown>): Promise<void> => {
+          await wakes(watching, act)
+          claim = await watching.claimOne('a')
+        }
+        await wakesWith(() => acting.release(claim))
+        await wakesWith(() => acting.retry(claim, 0))
+        await watching.add('a')
+        await wakesWith(() => acting.done(claim))
+        await watching.retry(claim, 5_000)
+        const { operate, queue } = acting
+        await wakesWith(async () => await operate.runNow(queue, ['a']))
+        await watching.parkHeld(claim)
+        await wakesWith(async () => await operate.unpark(queue, ['a'], { forget: false }))
+        await operate.pause(queue)
+        await watching.release(claim)
+        await wakesWith(async () => await operate.resume(queue))
+        await watching.done(claim)
+      }
     },
   },
   {

@@ -1,4 +1,4 @@
-import type { Driver } from '@sluice/core'
+import type { Driver, Operate } from '@sluice/core'
 import type { OtherProcess, Subject } from '../../../src/case.ts'
 import type { ModelStore } from '../../../src/model/model-store.ts'
 import { altered, modelSubject } from '../../../src/model/model-subject.ts'
@@ -89,6 +89,27 @@ export const processMutants: readonly Mutant[] = [
           return replies
         },
       }))
+    },
+  ),
+  othersMutant(
+    'process-resume-silent',
+    'a resume by another process wakes no watcher',
+    (subject, store) => {
+      const watch = store.wake.bind(store)
+      return otherWith(subject, (driver) => {
+        const operate = driver.operate as Operate
+        return {
+          operate: {
+            ...operate,
+            resume(queue) {
+              store.wake = () => {}
+              const outcome = operate.resume(queue)
+              store.wake = watch
+              return outcome
+            },
+          },
+        }
+      })
     },
   ),
   othersMutant(

@@ -3,6 +3,20 @@ import type { FoundByTest } from '../source-mutant.ts'
 /** Defects around the file of a SQLite store, and the tests that find them. */
 export const foundByTestsOfSqliteFiles: readonly FoundByTest[] = [
   {
+    name: 'a purge of SQLite removes keys that are added meanwhile',
+    edits: [
+      {
+        file: 'packages/sqlite/src/verbs/operate.ts',
+        find: 'begun ?? tx.drawSeqs(1)',
+        replace: 'tx.drawSeqs(1)',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/counters.test.ts',
+      title: 'leaves what is added meanwhile, of names in',
+    },
+  },
+  {
     name: 'opening a file of SQLite removes the draft of a process that is at work',
     edits: [
       {

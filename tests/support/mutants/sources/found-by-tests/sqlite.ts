@@ -17,6 +17,20 @@ export const foundByTestsOfSqlite: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'a pause and its end raise no number by which other processes notice',
+    edits: [
+      {
+        file: 'packages/sqlite/src/verbs/operate.ts',
+        find: 'tx.changed(0)',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/conformance.test.ts',
+      title: 'processes.wake.verbs',
+    },
+  },
+  {
     name: 'a worker on SQLite is silent about a driver that was closed',
     edits: [
       {
