@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { readQueues } from '../src/rows/queue-rows.ts'
 import { cli, output } from './cli.ts'
 import { workOn } from './queues.ts'
 import { newFile, storeKinds } from './stores.ts'
@@ -102,4 +103,15 @@ test('a watch ends quietly when its reader has gone', async () => {
     onOut: () => closed.abort(),
   })
   expect(await ended).toMatchObject({ code: 0, err: '' })
+})
+
+test('reading many queues leaves turns in which an interruption takes effect', async () => {
+  const names = Array.from({ length: 400 }, (_, index) => `q${index}`)
+  const interruption = new AbortController()
+  const answer = async (name: string): Promise<string> => name
+  setImmediate(() => setImmediate(() => interruption.abort()))
+  const read = await readQueues(names, answer, interruption.signal)
+  expect(read).toEqual(names.slice(0, read.length))
+  expect(read.length).toBeLessThan(400)
+  expect(await readQueues(names, answer)).toEqual(names)
 })

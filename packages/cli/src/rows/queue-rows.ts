@@ -1,6 +1,6 @@
 // This folder is the rows that commands print and watch: queues, keys and rates.
 
-import type { EpochMs } from '@sluice/core'
+import { type EpochMs, nextTurn } from '@sluice/core'
 import type { QueueCounts, Severity, StoreInspection, urgencies } from 'sluice'
 import type { Context } from '../context.ts'
 import { formatAge } from '../duration.ts'
@@ -72,15 +72,24 @@ export async function queueNames(
   return [queue]
 }
 
+/** Reads several queues; ends early, with those read so far, if `until` is aborted. */
+export async function readQueues<T>(
+  names: readonly string[],
+  read: (name: string) => Promise<T>,
+  until?: AbortSignal,
+): Promise<readonly T[]> {
+  const all: T[] = []
+  for (let from = 0; from < names.length && until?.aborted !== true; from += concurrencyMax) {
+    // A SQLite file answers synchronously: Ctrl-C and --timeout would have no effect before the last queue.
+    await new Promise<void>(nextTurn)
+    all.push(...(await Promise.all(names.slice(from, from + concurrencyMax).map(read))))
+  }
+  return all
+}
+
 /** Reads all queues, ordered by name. */
 export async function queueRows(store: StoreInspection): Promise<readonly QueueRow[]> {
-  const names = [...(await store.queues())].sort()
-  const rows: QueueRow[] = []
-  for (let from = 0; from < names.length; from += concurrencyMax) {
-    const some = names.slice(from, from + concurrencyMax)
-    rows.push(...(await Promise.all(some.map((name) => queueRow(store, name)))))
-  }
-  return rows
+  return await readQueues([...(await store.queues())].sort(), (name) => queueRow(store, name))
 }
 
 /** The state of a queue in one or two words, in the colour of its urgency. */

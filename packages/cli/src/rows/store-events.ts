@@ -1,6 +1,6 @@
 import type { EpochMs, WorkerRow } from '@sluice/core'
 import type { FailedRunInfo, StoreInspection } from 'sluice'
-import { type QueueRow, queueRow } from './queue-rows.ts'
+import { type QueueRow, queueRow, readQueues } from './queue-rows.ts'
 
 /** Something that happened in a queue, as far as its store tells. */
 export interface StoreEvent {
@@ -67,11 +67,11 @@ export class StoreEvents {
     const names = this.#queue === undefined ? await this.#store.queues() : [this.#queue]
     const events: StoreEvent[] = []
     const looks = new Map<string, Look>()
-    for (const name of names) {
+    await readQueues(names, async (name) => {
       const { look, happened } = await this.#nextOf(name)
       looks.set(name, look)
       events.push(...happened)
-    }
+    })
     // Only now, so that the events before an error are not lost: the next call returns them.
     for (const [name, look] of looks) this.#looks.set(name, look)
     return events.sort((a, b) => a.at - b.at || (a.queue < b.queue ? -1 : 1))

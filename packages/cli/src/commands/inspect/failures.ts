@@ -7,7 +7,7 @@ import { shown } from '../../output/escape.ts'
 import type { Column } from '../../output/table.ts'
 import { cutTo } from '../../output/table.ts'
 import { printWatched, watchOptions } from '../../rows/print-watched.ts'
-import { queueNames } from '../../rows/queue-rows.ts'
+import { queueNames, readQueues } from '../../rows/queue-rows.ts'
 
 /** The ranges of time, with the number of their steps. */
 const ranges: Readonly<Record<HistoryRange, number>> = { '5m': 31, '1h': 61, '24h': 145 }
@@ -58,13 +58,11 @@ async function readAll(
   names: readonly string[],
   range: HistoryRange,
 ): Promise<readonly Read[]> {
-  const read: Read[] = []
-  for (const queue of names) {
+  return await readQueues(names, async (queue) => {
     const inspect = store.queue(queue)
     const [history, runs] = await Promise.all([inspect.history({ range }), inspect.failedRuns()])
-    read.push({ queue, history, runs })
-  }
-  return read
+    return { queue, history, runs }
+  })
 }
 
 /** Groups the failed runs of a queue by their codes. */

@@ -5,7 +5,7 @@ import { formatAge } from '../../duration.ts'
 import { shown } from '../../output/escape.ts'
 import type { Column } from '../../output/table.ts'
 import { printWatched, watchOptions } from '../../rows/print-watched.ts'
-import { queueNames } from '../../rows/queue-rows.ts'
+import { queueNames, readQueues } from '../../rows/queue-rows.ts'
 
 /** A held key. */
 interface LeaseRow {
@@ -71,10 +71,9 @@ async function allLeases(
   store: StoreInspection,
   names: readonly string[],
 ): Promise<readonly LeaseRow[]> {
-  const rows: LeaseRow[] = []
-  for (const name of names) rows.push(...(await leasesOf(name, store.queue(name))))
+  const rows = await readQueues(names, (name) => leasesOf(name, store.queue(name)))
   // The lease that ends first is the most suspicious one.
-  return rows.sort((a, b) => (a.leaseUntil ?? Infinity) - (b.leaseUntil ?? Infinity))
+  return rows.flat().sort((a, b) => (a.leaseUntil ?? Infinity) - (b.leaseUntil ?? Infinity))
 }
 
 function leftOf({ leaseUntil }: LeaseRow, now: EpochMs): string {

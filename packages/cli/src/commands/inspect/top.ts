@@ -3,7 +3,7 @@ import type { CommandSpec } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { formatSpan } from '../../duration.ts'
 import { formatInstant } from '../../output/instant.ts'
-import { queueNames, queueRow, urgencyOf } from '../../rows/queue-rows.ts'
+import { queueNames, queueRow, readQueues, urgencyOf } from '../../rows/queue-rows.ts'
 import { intervalOf, repeatedReads } from '../../rows/repeated-reads.ts'
 import { RunRates } from '../../rows/run-rates.ts'
 import { type TopRow, TopScreen, topColumns } from '../../rows/top-screen.ts'
@@ -15,18 +15,18 @@ async function rowsOf(
   store: StoreInspection,
   queue: string | undefined,
   known: RunRates,
+  until?: AbortSignal,
 ): Promise<readonly TopRow[]> {
   const names = queue === undefined ? [...(await store.queues())].sort() : [queue]
-  const rows: TopRow[] = []
-  for (const name of names) {
+  const read = async (name: string): Promise<TopRow> => {
     const [row, workers] = await Promise.all([
       queueRow(store, name),
       store.capabilities.workers ? store.queue(name).workers() : [],
     ])
     const rates = known.of(name, workers)
-    rows.push(rates === undefined ? row : { ...row, rates })
+    return rates === undefined ? row : { ...row, rates }
   }
-  return rows.sort((a, b) => urgencyOf(b) - urgencyOf(a))
+  return (await readQueues(names, read, until)).toSorted((a, b) => urgencyOf(b) - urgencyOf(a))
 }
 
 /** Draws over what is there instead of clearing it, which would flicker. */
@@ -43,7 +43,7 @@ async function live(context: Context, store: StoreInspection, label: string): Pr
   const quit = new AbortController()
   const until = AbortSignal.any([signal, terminal.stdout.closed, quit.signal])
   let rows: readonly TopRow[] = []
-  let title = label
+  let title = `${label}   reading…`
   const draw = async (): Promise<void> => {
     const { columns: width = 100, rows: height = 25 } = terminal.stdout
     if (!until.aborted)
@@ -56,12 +56,13 @@ async function live(context: Context, store: StoreInspection, label: string): Pr
     else void draw()
   })
   if (stopReading !== undefined) context.defer(stopReading)
-  const read = async () => ({ at: await store.now(), of: await rowsOf(store, queue, known) })
+  const read = async () => ({ at: await store.now(), of: await rowsOf(store, queue, known, until) })
   // Standard error is the same terminal, so that the screen has the warning.
   const warn = async (text: string): Promise<void> => {
     title = text
     await draw()
   }
+  await draw()
   for await (const { at, of } of repeatedReads(context, until, read, warn)) {
     rows = of
     title = `${label}   ${formatInstant(at)}   every ${formatSpan(intervalMs)}`

@@ -5,6 +5,7 @@ import { formatAge } from '../../duration.ts'
 import { safeJson, shown } from '../../output/escape.ts'
 import type { Column } from '../../output/table.ts'
 import { printWatched, watchOptions } from '../../rows/print-watched.ts'
+import { readQueues } from '../../rows/queue-rows.ts'
 import { refuseUnknown } from '../../stores/known-queue.ts'
 
 /** A worker and its queue. */
@@ -15,11 +16,9 @@ async function workersOf(
   queue: string | undefined,
 ): Promise<readonly WorkerInQueue[]> {
   const queues = queue === undefined ? [...(await store.queues())].sort() : [queue]
-  const rows: WorkerInQueue[] = []
-  for (const name of queues) {
-    for (const row of await store.queue(name).workers()) rows.push({ queue: name, ...row })
-  }
-  return rows
+  const read = async (name: string): Promise<WorkerInQueue[]> =>
+    (await store.queue(name).workers()).map((row) => ({ queue: name, ...row }))
+  return (await readQueues(queues, read)).flat()
 }
 
 function columnsAt(now: EpochMs): readonly Column<WorkerInQueue>[] {
