@@ -1,5 +1,4 @@
 import {
-  type Awaitable,
   batchKeysMax,
   bookNamePrefix,
   type Clock,
@@ -15,7 +14,6 @@ import {
   keyStateWords,
   noToken,
   type Operate,
-  SluiceError,
   SluiceTypeError,
   type Transfer,
 } from '@sluice/core'
@@ -23,6 +21,7 @@ import { transferRow } from '@sluice/core/driver'
 import { defaultRetryPlan } from '../core/retry-plans.ts'
 import { DriverHandle, type HandleUser } from '../driver/driver-handle.ts'
 import { vanished } from '../driver/remarks.ts'
+import { isTransient, retryDelayMs } from '../driver/retryable.ts'
 import { nextTurn, randomName } from '../environment/environment.ts'
 import { moveMarkOf, setMoveMark } from './move-mark.ts'
 import { keysMaxOf, transferBatches } from './transfer-batches.ts'
@@ -60,8 +59,11 @@ export interface MovedQueue {
   readonly moved: number
 }
 
-/** How often a call that a busy store refuses is made. */
-const triesMax = 50
+/** How often a move that makes no progress is tried, for at most a minute if the store answers at once. */
+const triesMax = 60
+
+/** The wait between two tries: a key may be locked by another session, or a server fail over. */
+const triesDelay = { first: pollMs, longest: 1_000 }
 
 /** One of the two stores: open as long as the move lasts. */
 class Side implements HandleUser {
@@ -104,6 +106,7 @@ class QueueMove {
   readonly #to: Side
   readonly #queue: string
   readonly #signal: AbortSignal | undefined
+  #moved = 0
 
   constructor(from: Side, to: Side, queue: string, signal: AbortSignal | undefined) {
     this.#from = from
@@ -112,7 +115,23 @@ class QueueMove {
     this.#signal = signal
   }
 
+  /** Continues through trouble of a store: meanwhile the queue is paused on both sides. */
   async run(resume: boolean, onProgress: MoveQueuesOptions['onProgress']): Promise<MovedQueue> {
+    let before = 0
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.#try(resume, onProgress)
+      } catch (error) {
+        if (this.#moved > before) tries = 1
+        if (tries === triesMax || !isTransient(error)) throw error
+      }
+      before = this.#moved
+      this.#signal?.throwIfAborted()
+      await this.#pause(retryDelayMs(tries, triesDelay))
+    }
+  }
+
+  async #try(resume: boolean, onProgress: MoveQueuesOptions['onProgress']): Promise<MovedQueue> {
     const queue = this.#queue
     const resumes = await this.#mark()
     // Nothing is handed out on either side while keys are under way.
@@ -120,15 +139,14 @@ class QueueMove {
     await this.#to.operate.pause(queue)
     await this.#givenBack()
     await this.#raiseTokens()
-    let moved = 0
     for (;;) {
       this.#signal?.throwIfAborted()
       const page = await this.#moveSome()
       if (page === undefined) break
       // Producers keep changing the keys, or the queue was resumed: the next page is taken later.
       if (page === 0) await this.#pause()
-      moved += page
-      onProgress?.({ queue, moved })
+      this.#moved += page
+      onProgress?.({ queue, moved: this.#moved })
       // Stores in this process answer at once, and would block it, and the signal, until the last key.
       await new Promise<void>(nextTurn)
     }
@@ -138,7 +156,7 @@ class QueueMove {
       await this.#to.operate.resume(queue)
       this.#to.store.wake(queue)
     }
-    return { queue, moved }
+    return { queue, moved: this.#moved }
   }
 
   /**
@@ -172,22 +190,6 @@ class QueueMove {
     return isInUse || !(isPausedThere || here.paused)
   }
 
-  /**
-   * Repeats a call that a busy store refuses: a transaction of another session may have locked a
-   * key.
-   */
-  async #patiently<R>(verb: () => Awaitable<R>): Promise<R> {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await verb()
-      } catch (error) {
-        if (tries === triesMax || !SluiceError.is(error, 'ERR_STORE_BUSY')) throw error
-      }
-      this.#signal?.throwIfAborted()
-      await this.#pause()
-    }
-  }
-
   /** Moves the first keys; `undefined` if there are none. */
   async #moveSome(): Promise<number | undefined> {
     const { driver, transfer } = this.#from
@@ -203,9 +205,9 @@ class QueueMove {
     let dropped = 0
     for (const moving of transferBatches(rows.map(transferRow), driver, to)) {
       const entering = moving.map((row) => enteringRow(to, leavingRow(driver, row)))
-      await this.#patiently(() => target.importRows(this.#queue, entering))
+      await target.importRows(this.#queue, entering)
       // A key that has changed since it was listed stays, and is listed and merged once more.
-      const outcomes = await this.#patiently(() => transfer.dropRows(this.#queue, moving))
+      const outcomes = await transfer.dropRows(this.#queue, moving)
       dropped += outcomes.filter((outcome) => outcome === 'dropped').length
     }
     return dropped
@@ -241,9 +243,9 @@ class QueueMove {
     }
   }
 
-  #pause(): Promise<void> {
+  #pause(ms: number = pollMs): Promise<void> {
     return new Promise((resolve) => {
-      const timer = this.#from.store.clock.startTimer(pollMs, resolve)
+      const timer = this.#from.store.clock.startTimer(ms, resolve)
       timer.ref()
     })
   }
@@ -272,8 +274,9 @@ async function isUsed(driver: Driver, queue: string, counts: Counts): Promise<bo
  * Pauses each queue in both stores, waits until all held keys were given back, moves the keys, and
  * resumes the queue in the new store, unless it had been paused before; in the old one it stays
  * paused. Producers may add to either store meanwhile; keys that are added to the old store after
- * the end are moved by another call. A move that was interrupted at any point is continued by the
- * same call: no key is lost, and none runs twice for it.
+ * the end are moved by another call. While a store is unreachable, as in a failover, the move waits for
+ * up to a minute. A move that was interrupted at any point is continued by the same call: no key is
+ * lost, and none runs twice for it.
  */
 export async function moveQueues(options: MoveQueuesOptions): Promise<readonly MovedQueue[]> {
   checkObject('options', options, [
