@@ -18,11 +18,10 @@ export interface Library {
 
 type DatabaseClass = new (path: string) => SqliteDatabase
 
-// In a bundle that is CommonJS only `__filename` says where it is. Called in this way, since bundlers
-// replace what a plain `createRequire` makes by what they find when they build.
-const requireHere = module.createRequire(
-  typeof __filename === 'string' ? __filename : import.meta.url,
-)
+// In a bundle that is CommonJS only `__filename` says where it is, and in one that is not, `import.meta.url`
+// may say where it was built. Called in this way, since bundlers replace what a plain `createRequire` makes
+// by what they find when they build.
+const requireHere = module.createRequire(import.meta.filename ?? __filename)
 
 function isMissing(error: unknown): boolean {
   const { code } = error as { readonly code?: unknown }
