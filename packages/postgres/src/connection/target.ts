@@ -1,3 +1,4 @@
+import { SluiceError } from '@sluice/core'
 import type { Settings } from '../postgres-options.ts'
 import type { PgListener, PgPool } from './client-shapes.ts'
 import type { Connections } from './connection.ts'
@@ -39,7 +40,10 @@ export async function targetOf(settings: Settings): Promise<Target> {
     return { connections, buckets: ownPoolLike(pool, use) ?? connections, use, makeListener }
   }
   // Imported only here: a client of another kind needs no pg.
-  const { default: pg } = await import('pg')
+  const { default: pg } = await import('pg').catch((cause: unknown) => {
+    const message = 'the package pg cannot be loaded; install it, or hand in a pool'
+    throw new SluiceError('ERR_STORE', message, { cause })
+  })
   const config = {
     connectionString,
     // A broken connection is noticed even while no statement is sent.
