@@ -9,6 +9,7 @@
  * @packageDocumentation
  */
 
+export { callListener, safeListener } from './call-listener.ts'
 export {
   checkBoolean,
   checkDelay,

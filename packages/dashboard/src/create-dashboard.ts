@@ -1,3 +1,4 @@
+import { safeListener } from '@sluice/core'
 import { type Context, Hono } from 'hono'
 import { inspectStore } from 'sluice'
 import { type Visitor, Visitors } from './access/visitors.ts'
@@ -50,18 +51,7 @@ export function assemble(options: DashboardOptions): Assembled {
   const settings = checkSettings(options)
   const { driver, clock, storeClock, tickMs, streamsMax, base } = settings
   const store = inspectStore(driver, storeClock === undefined ? {} : { clock: storeClock })
-  const report = (error: unknown): void => {
-    try {
-      settings.onError(error)
-    } catch (failure) {
-      console.error(
-        'sluice: the onError of the dashboard threw:',
-        failure,
-        'when it was called with:',
-        error,
-      )
-    }
-  }
+  const report = safeListener('the onError of the dashboard', settings.onError)
   const display = new KeyDisplay(settings, report)
   const histories = new KeyHistories()
   const storeView = new StoreView(store)

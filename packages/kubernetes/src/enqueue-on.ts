@@ -1,4 +1,11 @@
-import { type Clock, checkFunction, checkNumber, checkObject, systemClock } from '@sluice/core'
+import {
+  type Clock,
+  checkFunction,
+  checkNumber,
+  checkObject,
+  safeListener,
+  systemClock,
+} from '@sluice/core'
 import { type AddAfterOptions, type AddOptions, type Resync, resync } from 'sluice'
 import { ChangedKeys } from './changed-keys.ts'
 import type { InformerLike } from './informer.ts'
@@ -56,23 +63,13 @@ export function enqueueOn<T extends KubernetesObjectLike>(
   checkFunction('mapping', mapping)
   checkObject('options', options, members)
   const { clock = systemClock, resyncMs } = options
-  const onError = options.onError ?? ((error) => console.error('sluice: informer failed:', error))
+  const report = safeListener(
+    'the onError of enqueueOn',
+    options.onError ?? ((error) => console.error('sluice: informer failed:', error)),
+  )
   if (resyncMs !== undefined) {
     checkNumber('resyncMs', resyncMs, { min: 1 })
     checkFunction('queue.addAfter', queue.addAfter)
-  }
-
-  function report(error: unknown): void {
-    try {
-      onError(error)
-    } catch (failure) {
-      console.error(
-        'sluice: the onError of enqueueOn threw:',
-        failure,
-        'when it was called with:',
-        error,
-      )
-    }
   }
 
   const keys = new ChangedKeys(mapping, report)
@@ -93,7 +90,7 @@ export function enqueueOn<T extends KubernetesObjectLike>(
       queue: { addAfter: addAfter.bind(queue) },
       list: () => new Set(informer.list().flatMap((object) => keys.of(object))),
       everyMs: resyncMs,
-      onError,
+      onError: report,
       clock,
     })
   }

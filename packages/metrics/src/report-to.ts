@@ -1,4 +1,4 @@
-import { systemClock } from '@sluice/core'
+import { safeListener, systemClock } from '@sluice/core'
 
 const minuteMs = 60_000
 
@@ -10,18 +10,7 @@ export function reportTo(
   onError: ((error: unknown) => void) | undefined,
 ): (error: unknown) => void {
   if (onError === undefined) return oncePerMinute()
-  return (error) => {
-    try {
-      onError(error)
-    } catch (failure) {
-      console.error(
-        'sluice: the onError of metrics threw:',
-        failure,
-        'when it was called with:',
-        error,
-      )
-    }
-  }
+  return safeListener('the onError of metrics', onError)
 }
 
 function oncePerMinute(): (error: unknown) => void {

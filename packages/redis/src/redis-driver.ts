@@ -1,3 +1,4 @@
+import { safeListener } from '@sluice/core'
 import {
   type Ask,
   type AskOptions,
@@ -137,11 +138,7 @@ class RedisDriver implements Driver {
     const journal = new JournalKeeper(store, environment, (replayed) => {
       // The scripts have woken other processes only.
       watch.wake(replayed.queue)
-      try {
-        onReplay(replayed)
-      } catch (failure) {
-        console.error('sluice: onReplay threw:', failure)
-      }
+      safeListener('onReplay', onReplay)(replayed)
     })
     this.#opened = { store, watch, journal }
   }

@@ -86,6 +86,8 @@ describe.skipIf(!needs('redis-server', hasRedis))('a failover that loses the las
     assert.deepEqual(print.mock.calls.flat().map(String), [
       'sluice: onReplay threw:',
       'Error: no log',
+      'when it was called with:',
+      '[object Object]',
     ])
     assert.ok(woken.includes('q'), 'workers of this process take what was repeated')
     const counts = await retried(() => driver.counts('q', { cap: 1_000 }))

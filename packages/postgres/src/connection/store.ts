@@ -82,7 +82,7 @@ export class Store {
     options?: RunOptions,
   ): Promise<readonly Row[]> {
     const reads = reading.has(name)
-    const given = reads ? { reads } : options
+    const given = reads ? { ...options, reads } : options
     const send = () =>
       this.#racing(() => this.#connections.run(this.statements[name], values, given))
     // The look for locked keys takes back what it writes.

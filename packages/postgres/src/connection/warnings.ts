@@ -1,3 +1,4 @@
+import { safeListener } from '@sluice/core'
 import type { Environment } from '@sluice/core/driver'
 
 /** The least time between two warnings of one kind, in milliseconds. */
@@ -11,7 +12,7 @@ export class Warnings {
 
   constructor(environment: Environment, warn: (message: string, cause: unknown) => void) {
     this.#environment = environment
-    this.#warn = warn
+    this.#warn = safeListener('onWarning', warn)
   }
 
   /** Warns, unless there was a warning of that kind lately. */
@@ -20,11 +21,7 @@ export class Warnings {
     const lastAt = this.#lastAt.get(kind)
     if (lastAt !== undefined && now - lastAt < silenceMs) return
     this.#lastAt.set(kind, now)
-    try {
-      this.#warn(message, cause)
-    } catch (failure) {
-      console.error('sluice: onWarning threw:', failure, `when it was called with: ${message}`)
-    }
+    this.#warn(message, cause)
   }
 
   /** Warns the first time only. */

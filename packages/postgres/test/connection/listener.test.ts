@@ -240,6 +240,8 @@ test('an onWarning that throws does not end the listening, and is printed with t
   expect(print.mock.calls.flat().map(String)).toEqual([
     'sluice: onWarning threw:',
     'Error: the log is full',
-    'when it was called with: listening for notices failed',
+    'when it was called with:',
+    'listening for notices failed',
+    'DeadlineError: listening got no answer within 4500 ms',
   ])
 })

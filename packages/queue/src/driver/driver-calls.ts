@@ -215,6 +215,11 @@ export class DriverCalls implements HandleUser, GateUser {
     this.report(keysLeft(`${what} ${JSON.stringify(name)} was ${ended}`, keys, options.leaseMs))
   }
 
+  /** Calls a listener, or else `say`; and `say` after what a listener has thrown. */
+  tell(call: (() => unknown) | undefined, say: () => void): void {
+    this.#reports.tell(call, say)
+  }
+
   /** Says something that is no error of a call. */
   remark(remark: Remark): void {
     this.#reports.remark(remark)

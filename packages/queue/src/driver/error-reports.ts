@@ -1,4 +1,4 @@
-import { SluiceError, type SluiceEvent } from '@sluice/core'
+import { callListener, SluiceError, type SluiceEvent } from '@sluice/core'
 import { printLine, textOf } from '../environment/environment.ts'
 import type { Logger } from './logger.ts'
 import { OncePerMinute } from './once-per-minute.ts'
@@ -27,7 +27,7 @@ export interface Remark {
 }
 
 /** The remark about an `onError` that threw, before the error that it was called with. */
-export function failedListener(failure: unknown): Remark {
+function failedListener(failure: unknown): Remark {
   return {
     level: 'error',
     text: `onError threw ${JSON.stringify(textOf(failure))} when it was called with an error, which follows`,
@@ -53,16 +53,21 @@ export class ErrorReports {
   report(error: unknown): void {
     const { queue, onError, logger, printed } = this.#options
     notice({ ...this.#options.event(), error })
-    try {
-      if (onError !== undefined) {
-        onError(error)
-        return
-      }
-    } catch (failure) {
-      this.remark(failedListener(failure))
+    this.tell(onError && (() => onError(error)), () => {
+      if (logger !== undefined) this.#log('error', textOf(error))
+      else if (printed.isNew(error)) printLine(queue, textOf(error))
+    })
+  }
+
+  /** Calls a listener, or else `say`; and `say` after what a listener has thrown. */
+  tell(call: (() => unknown) | undefined, say: () => void): void {
+    if (call === undefined) say()
+    else {
+      callListener(call, (failure) => {
+        this.remark(failedListener(failure))
+        say()
+      })
     }
-    if (logger !== undefined) this.#log('error', textOf(error))
-    else if (printed.isNew(error)) printLine(queue, textOf(error))
   }
 
   /** Reports an error that comes again and again while the store is in trouble: once a minute. */
@@ -94,14 +99,13 @@ export class ErrorReports {
 
   #log(level: keyof Logger, text: string): void {
     const { queue, logger, printed } = this.#options
-    try {
-      logger?.[level](`sluice: queue ${JSON.stringify(queue)}: ${text}`)
-    } catch (failure) {
-      if (printed.pass(`${queue}\nlogger`) === undefined) return
-      printLine(
-        queue,
-        `the logger threw ${JSON.stringify(textOf(failure))} when it was called with: ${text}`,
-      )
-    }
+    callListener(
+      () => logger?.[level](`sluice: queue ${JSON.stringify(queue)}: ${text}`),
+      (failure) => {
+        if (printed.pass(`${queue}\nlogger`) === undefined) return
+        const threw = JSON.stringify(textOf(failure))
+        printLine(queue, `the logger threw ${threw} when it was called with: ${text}`)
+      },
+    )
   }
 }

@@ -7,6 +7,7 @@ import {
   checkObject,
   type JsonSafe,
   SluiceError,
+  safeListener,
   systemClock,
 } from '@sluice/core'
 import type { AddAfterOptions } from '../queue/queue.ts'
@@ -69,21 +70,11 @@ export function resync<T>(options: ResyncOptions<T>): Resync {
   checkFunction('queue.addAfter', queue.addAfter)
   checkFunction('list', list)
   checkNumber('everyMs', everyMs, { min: 1, max: everyMsMax })
-  const onError = options.onError ?? ((error) => console.error('sluice: resync failed:', error))
+  const report = safeListener(
+    'the onError of resync',
+    options.onError ?? ((error) => console.error('sluice: resync failed:', error)),
+  )
   const state = { isStopped: false, endWait: (): void => {} }
-
-  function report(error: unknown): void {
-    try {
-      onError(error)
-    } catch (failure) {
-      console.error(
-        'sluice: the onError of resync threw:',
-        failure,
-        'when it was called with:',
-        error,
-      )
-    }
-  }
 
   async function pass(): Promise<void> {
     let adds: Promise<unknown>[] = []

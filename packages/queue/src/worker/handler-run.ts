@@ -9,7 +9,6 @@ import {
 } from '@sluice/core'
 import type { FinishReceiver } from '../core/backend.ts'
 import type { QueueCore } from '../core/queue-core.ts'
-import { failedListener } from '../driver/error-reports.ts'
 import { type EndOfRun, failedRun } from '../driver/remarks.ts'
 import { isTransient } from '../driver/retryable.ts'
 import { mayStart } from '../held/give-back.ts'
@@ -386,15 +385,10 @@ export class HandlerRun<T> implements UnacknowledgedRun, FinishReceiver {
 
   #report(error: unknown, end?: EndOfRun): void {
     const { calls } = this.#core
+    const { onError } = this.#options
     const held = this.#held
-    try {
-      if (this.#options.onError !== undefined) {
-        this.#options.onError(error, held as Held<T>)
-        return
-      }
-    } catch (failure) {
-      calls.remark(failedListener(failure))
-    }
-    calls.remark(failedRun({ held, error, described: calls.described(error), end }))
+    calls.tell(onError && (() => onError(error, held as Held<T>)), () =>
+      calls.remark(failedRun({ held, error, described: calls.described(error), end })),
+    )
   }
 }

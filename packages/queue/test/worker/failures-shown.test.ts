@@ -188,11 +188,16 @@ describe('without onError and logger, a failed run', () => {
     expect([errors.length, lines]).toEqual([1, []])
   })
 
-  test('with an onError that throws is printed, after what onError has thrown', async () => {
+  const mistake = new TypeError("Cannot read properties of undefined (reading 'status')")
+  const mistaken = (): never => {
+    throw mistake
+  }
+
+  test.each([
+    ['throws', mistaken],
+    ['rejects', () => Promise.reject(mistake)],
+  ])('with an onError that %s is printed, after what that has thrown', async (_, onError) => {
     const lines = stderrLines()
-    const onError = (): never => {
-      throw new TypeError("Cannot read properties of undefined (reading 'status')")
-    }
     const { clock, add } = working(fail, {}, { onError })
     await add('a')
     await clock.step(10)

@@ -178,12 +178,20 @@ export const foundByTestsOfControllers: readonly FoundByTest[] = [
     'return report(error)\n        const ms',
     'a list that fails is tried again',
   ),
-  ofResync(
-    'an error of onError ends the resync',
-    '} catch (failure) {',
-    '} catch (failure) {\n      throw failure',
-    'an error of onError does not end it',
-  ),
+  {
+    name: 'an error of onError ends the resync',
+    edits: [
+      {
+        file: 'packages/core/src/call-listener.ts',
+        find: '    failed(failure)\n',
+        replace: '    throw failure\n',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/schedule/resync.test.ts',
+      title: 'an error of onError does not end it',
+    },
+  },
   ofResync(
     'a list that fails is tried again in the next period',
     'Math.min(retryMs.first * 2 ** failures, retryMs.longest, everyMs)',
