@@ -198,7 +198,7 @@ describe('without onError and logger, a failed run', () => {
     ['rejects', () => Promise.reject(mistake)],
   ])('with an onError that %s is printed, after what that has thrown', async (_, onError) => {
     const lines = stderrLines()
-    const { clock, add } = working(fail, {}, { onError })
+    const { clock, add } = working(fail, {}, { onError: onError as () => void })
     await add('a')
     await clock.step(10)
     expect(lines).toEqual([
