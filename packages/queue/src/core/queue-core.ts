@@ -259,8 +259,13 @@ export class QueueCore implements HeldOwner, CallOwner {
     }
     this.waiters.add(waiter)
     this.calls.quiet.noteWork()
-    // With a direct queue, the waiters before this one have found nothing.
-    if (this.directQueue === undefined || this.waiters.size === 1) this.claims.handOut()
+    if (this.directQueue === undefined) this.claims.handOut()
+    // Otherwise the waiters before this one have found nothing.
+    else if (this.waiters.size === 1) {
+      // A claim in vain takes longer than to ask whether anything is due.
+      if (this.backend.isDue()) this.claims.handOut()
+      else this.alarm.set()
+    }
   }
 
   /** Ends the wait of every waiter of this group. */
