@@ -243,17 +243,16 @@ export class PlainQueue<T> implements Queue<T> {
   }
 
   get(options?: WaitOptions): Promise<Held<T> | undefined> {
-    let signal: AbortSignal | undefined
     try {
-      signal = checkWaitOptions(options)
+      const signal = checkWaitOptions(options)
+      if (signal?.aborted !== true) {
+        const held = this.core.claimDirect(this.policy)
+        if (held !== undefined) return resolvedHeld(held as HeldKey<T>)
+      }
+      return this.#waitForOne(signal)
     } catch (error) {
       return Promise.reject(error)
     }
-    if (signal?.aborted !== true) {
-      const held = this.core.claimDirect(this.policy)
-      if (held !== undefined) return resolvedHeld(held as HeldKey<T>)
-    }
-    return this.#waitForOne(signal)
   }
 
   // Apart from `get`: a function with a closure allocates what that refers to with every call.
@@ -302,27 +301,26 @@ export class PlainQueue<T> implements Queue<T> {
   }
 
   doneMany(helds: readonly Held<T>[], options?: DoneOptions): Promise<FinishOutcome[]> {
-    let forgets: boolean
     try {
-      forgets = checkDoneOptions(options)
+      const forgets = checkDoneOptions(options)
       if (!Array.isArray(helds)) throw new SluiceTypeError('helds', 'must be an array')
       // All are checked before the first is finished: bad input changes nothing.
       for (const held of helds) if (!(held instanceof HeldKey)) this.keyOf(held as T)
+      const { direct } = this.core
+      if (direct !== undefined) {
+        const outcomes = new Array<FinishOutcome>(helds.length)
+        for (let at = 0; at < helds.length; at += 1) {
+          outcomes[at] = this.#heldOf(helds[at]!)?.doneDirect(direct, forgets) ?? 'lost'
+        }
+        return Promise.resolve(outcomes)
+      }
+      const { backend } = this.core
+      return backend.doneMany === undefined
+        ? allAnswered(Array.from(helds, (held: Held<T>) => this.done(held, options)))
+        : backend.doneMany(helds.length, (at) => this.#heldOf(helds[at]!), forgets)
     } catch (error) {
       return Promise.reject(error)
     }
-    const { direct } = this.core
-    if (direct !== undefined) {
-      const outcomes = new Array<FinishOutcome>(helds.length)
-      for (let at = 0; at < helds.length; at += 1) {
-        outcomes[at] = this.#heldOf(helds[at]!)?.doneDirect(direct, forgets) ?? 'lost'
-      }
-      return Promise.resolve(outcomes)
-    }
-    const { backend } = this.core
-    return backend.doneMany === undefined
-      ? allAnswered(Array.from(helds, (held: Held<T>) => this.done(held, options)))
-      : backend.doneMany(helds.length, (at) => this.#heldOf(helds[at]!), forgets)
   }
 
   #heldOf(heldOrItem: Held<T> | T): HeldKey<unknown> | undefined {

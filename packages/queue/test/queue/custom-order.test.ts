@@ -1,6 +1,6 @@
 import { memoryDriver, type ReadyOrder } from '@sluice/memory'
 import { describe, expect, test } from 'vitest'
-import { drainKeys, Scene, setups, take } from '../support/setups.ts'
+import { direct, drainKeys, Scene, setups, take } from '../support/setups.ts'
 
 /** An order of the user's: last in, first out; a key that is touched goes to the top. */
 class Stack implements ReadyOrder {
@@ -63,3 +63,24 @@ describe.each(setups)('an order of the user’s over $way', (setup) => {
     expect(order.len()).toBe(0)
   })
 })
+
+test.each(['get', 'getMany', 'doneMany'] as const)(
+  'an error of its methods rejects %s, which does not throw',
+  async (verb) => {
+    const order = new Stack()
+    const queue = new Scene(direct, memoryDriver({ order })).queue()
+    await queue.add('a')
+    const helds = verb === 'doneMany' ? [await take(queue)] : []
+    // It is ready, once more if it is held.
+    await queue.add('a')
+    order.pop = order.push = () => {
+      throw new Error('out of order')
+    }
+    const call = {
+      get: () => queue.get(),
+      getMany: () => queue.getMany(2),
+      doneMany: () => queue.doneMany(helds),
+    }[verb]()
+    await expect(call).rejects.toThrow('out of order')
+  },
+)
