@@ -6,7 +6,7 @@ import type { PgListener, Row } from './client-shapes.ts'
 import type { ConnectionProbe } from './connection-probe.ts'
 import { DeadlineError, ignore, withDeadline } from './deadline.ts'
 import { destroySocket } from './destroy-socket.ts'
-import { storeError } from './errors.ts'
+import { describe, storeError } from './errors.ts'
 import { PgConnection } from './pool-connections.ts'
 import type { Statement } from './statements.ts'
 
@@ -162,7 +162,8 @@ export class Listener {
           this.#use.onWarning('unproven', unprovenText, undefined)
         }
       } catch (error) {
-        if (!this.#isStopped) this.#use.onWarning('listen', 'listening for notices failed', error)
+        const message = `listening for notices failed: ${describe(error)}`
+        if (!this.#isStopped) this.#use.onWarning('listen', message, error)
       }
       this.#isProven = false
       onTried()

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { needs } from '@sluice/needs'
 import { expect, onTestFinished, test } from 'vitest'
-import { postgresDriver } from '../../src/index.ts'
+import { doctor, postgresDriver } from '../../src/index.ts'
 import { ask, askOptions } from '../support/asks.ts'
 import { sql, startServer } from '../support/server.ts'
 
@@ -52,6 +52,10 @@ test.skipIf(!needs('a server of our own', isOurs))(
       const adding = driver.add('q', [ask('b')], askOptions)
       await expect(adding).rejects.toMatchObject({ code: 'ERR_STORE', retryable: true })
     }
+    const findings = await doctor({ connectionString: server.url })
+    expect(findings.find(({ check }) => check === 'listen')).toMatchObject({
+      summary: expect.stringMatching(/^listening for notices failed: .*; this server is a standby/),
+    })
     await sql(server.url, 'select pg_promote()')
     await started
     for (const [at, driver] of drivers.entries()) {
