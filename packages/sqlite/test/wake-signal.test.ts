@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { createRequire } from 'node:module'
 import { promisify } from 'node:util'
 import type { Claim } from '@sluice/core'
 import { describe, test } from 'vitest'
+import type { SqliteDatabase } from '../src/library/database.ts'
 import { sqliteError } from './faulty-library.ts'
 import { scratchFile } from './scratch.ts'
 import { ask, askOptions, claimRequest, type Store, storeOn } from './store.ts'
+
+const Database = createRequire(import.meta.url)('better-sqlite3') as new (
+  path: string,
+) => SqliteDatabase
 
 describe('a watcher', () => {
   test('is called at once, and once, after a change of this process', async () => {
@@ -37,6 +43,27 @@ describe('a watcher', () => {
     assert.deepEqual(wakes, [undefined], 'and once')
     await one.driver.close()
     await two.driver.close()
+  })
+
+  test('is called once after a transaction of the caller, and not before it has ended', async () => {
+    const file = scratchFile()
+    const one = storeOn(file)
+    await one.driver.open({})
+    await one.driver.add('q', [ask('a')], askOptions)
+    const wakes: (string | undefined)[] = []
+    one.driver.watch((queue) => wakes.push(queue))
+    const database = new Database(file)
+    database.exec('begin immediate')
+    one.driver.transact?.(database).add('q', [ask('b')], askOptions)
+    await one.real.step(50)
+    assert.deepEqual(wakes, [])
+    database.exec('commit')
+    await one.real.step(5)
+    assert.deepEqual(wakes, [undefined])
+    await one.real.step(1_000)
+    assert.deepEqual(wakes, [undefined], 'and once')
+    database.close()
+    await one.driver.close()
   })
 
   test('is not called for heartbeats and renewals of another process', async () => {

@@ -3,6 +3,20 @@ import type { FoundByTest } from '../source-mutant.ts'
 /** Defects around the file of a SQLite store, and the tests that find them. */
 export const foundByTestsOfSqliteFiles: readonly FoundByTest[] = [
   {
+    name: 'a transaction of the caller wakes the watchers of SQLite for ever after',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection/wake-signal.ts',
+        find: 'if (isOver) this.#isPending = undefined',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/wake-signal.test.ts',
+      title: 'is called once after a transaction of the caller',
+    },
+  },
+  {
     name: 'a purge of SQLite removes keys that are added meanwhile',
     edits: [
       {
