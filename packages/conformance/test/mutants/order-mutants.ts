@@ -27,6 +27,17 @@ export const orderMutants: readonly Mutant[] = [
       },
     }),
   ),
+  ruleMutant('order-run-now-late', 'a key that is run now comes after the next one', (rules) => ({
+    runNow: (state, now, seq) => rules.runNow(state, now, seq + 1.5),
+  })),
+  ruleMutant(
+    'order-lease-end-late',
+    'a key whose lease is ended comes after the next one',
+    (rules) => ({
+      expire: (state, token, delayMs, maxCrashes, dedupe, now, seq) =>
+        rules.expire(state, token, delayMs, maxCrashes, dedupe, now, seq + 1.5),
+    }),
+  ),
   ruleMutant('order-by-arrival', 'keys are ordered by when they were added', () => ({
     comesBefore: (a, b) => b.priority - a.priority || a.seq - b.seq,
   })),

@@ -170,4 +170,18 @@ export const rareBreaks: readonly Break[] = [
     to: 'local hadPending = false',
     caughtBy: 'purge.everything-not-held',
   },
+  {
+    script: 'change',
+    name: 'the positions of keys that are run now or unparked are given out again',
+    from: 'if hasChanged then seq = seq + count end',
+    to: '',
+    caughtBy: 'order.operate.later',
+  },
+  {
+    script: 'expire',
+    name: 'the positions of keys whose leases are ended are given out again',
+    from: 'if hasChanged then seq = seq + count end',
+    to: '',
+    caughtBy: 'order.given-back.later',
+  },
 ]

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { Claim } from '@sluice/core'
 import type { Case } from '../../case.ts'
 
 const needs = { order: 'per-producer' } as const
@@ -290,6 +291,42 @@ export const orderCases: readonly Case[] = [
       await s.addAll(later.map((key) => s.ask(key, { delayMs: 1_000 })))
       await s.operate.runNow(s.queue, ['f', 'd', 'e'])
       assert.deepEqual(await s.claimKeys(), ['f', 'd', 'e'])
+    },
+  },
+  {
+    id: 'order.operate.later',
+    title: 'keys that were run now or unparked come before keys that are added later',
+    needs: { ...needs, operate: true },
+    async run(s) {
+      await s.addAfter('d', 1_000)
+      await s.operate.runNow(s.queue, ['d'])
+      for (const key of ['a1', 'c']) await s.add(key)
+      await s.operate.park(s.queue, ['c'])
+      await s.operate.unpark(s.queue, ['c'], { forget: false })
+      for (const key of ['a2', 'b']) await s.add(key)
+      await s.operate.park(s.queue, ['b'])
+      await s.operate.unpark(s.queue, ['b'], { forget: true })
+      await s.add('a3')
+      assert.deepEqual(await s.claimKeys(), ['d', 'a1', 'c', 'a2', 'b', 'a3'])
+    },
+  },
+  {
+    id: 'order.given-back.later',
+    title: 'keys that were given back or whose lease expired come before keys that are added later',
+    needs,
+    async run(s) {
+      await s.addAll(['d', 'c', 'b'])
+      const { claims } = await s.claim({ limit: 3, leaseMs: 1_000 })
+      const [failed, dirty, lost] = claims as [Claim, Claim, Claim]
+      await s.add('c')
+      await s.step(1_000)
+      await s.expire(lost)
+      await s.add('a1')
+      await s.done(dirty)
+      await s.add('a2')
+      await s.retry(failed, 0)
+      await s.add('a3')
+      assert.deepEqual(await s.claimKeys(), ['b', 'a1', 'c', 'a2', 'd', 'a3'])
     },
   },
   {
