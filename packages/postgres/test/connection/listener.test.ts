@@ -241,7 +241,7 @@ test('an onWarning that throws does not end the listening, and is printed with t
     'sluice: onWarning threw:',
     'Error: the log is full',
     'when it was called with:',
-    'listening for notices failed',
+    'listening for notices failed: listening got no answer within 4500 ms',
     'DeadlineError: listening got no answer within 4500 ms',
   ])
 })
