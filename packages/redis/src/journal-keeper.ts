@@ -163,8 +163,9 @@ export class JournalKeeper {
       journal = new Journal()
       this.#journals.set(queue, journal)
     }
-    const onTimer = (): void => void inNoRequest(() => this.#onTimer())
-    this.#timer ??= this.#environment.clock.startTimer(askMs, onTimer)
+    this.#timer ??= this.#environment.clock.startTimer(askMs, () => {
+      void inNoRequest(() => this.#onTimer())
+    })
     return journal
   }
 
