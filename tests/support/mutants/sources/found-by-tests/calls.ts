@@ -179,6 +179,20 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'a batch has the asynchronous context of the batch before it',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/batcher.ts',
+        find: 'void this.#inFlight?.then(() => this.#run())',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/contexts.test.ts',
+      title: 'a batch has the context of its first call, not that of the batch before it',
+    },
+  },
+  {
     name: 'an add is sent though its time was up before the store was open',
     edits: [
       {
