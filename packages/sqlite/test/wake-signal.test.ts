@@ -54,7 +54,7 @@ describe('a watcher', () => {
     one.driver.watch((queue) => wakes.push(queue))
     const database = new Database(file)
     database.exec('begin immediate')
-    one.driver.transact?.(database).add('q', [ask('b')], askOptions)
+    void one.driver.transact?.(database).add('q', [ask('b')], askOptions)
     await one.real.step(50)
     assert.deepEqual(wakes, [])
     database.exec('commit')
