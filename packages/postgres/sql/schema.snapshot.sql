@@ -1430,7 +1430,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION tick_cb2dd22b(in_queue text, in_holder text, in_host text, in_pid integer, in_concurrency integer, in_info text, in_limit integer, in_expire double precision, in_now double precision, in_least double precision, in_record text, in_steps integer[], in_kept integer[], in_cap integer, in_codes integer, in_runs integer, in_runs_of_code integer, in_runs_ms double precision)
+CREATE OR REPLACE FUNCTION tick_be599568(in_queue text, in_holder text, in_host text, in_pid integer, in_concurrency integer, in_info text, in_limit integer, in_expire double precision, in_now double precision, in_least double precision, in_record text, in_steps integer[], in_kept integer[], in_cap integer, in_codes integer, in_runs integer, in_runs_of_code integer, in_runs_ms double precision)
  RETURNS TABLE(kind integer, now double precision, next_at double precision, swept integer, key text, token bigint, recorded boolean)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1448,7 +1448,7 @@ AS $function$
 declare
   this_queue bigint := queue_number_6461402f(in_queue);
   t float8 := present_4c1f74c0(in_now, in_least);
-  is_recorded boolean; gone int; lease_at float8; due_at float8 := 'Infinity';
+  is_recorded boolean; gone int; unused text; lease_at float8; due_at float8 := 'Infinity';
 begin
   if in_now is null and t - 9000 > pg_sequence_last_value('latest') / 1000.0::float8 then
     perform setval('latest', (t * 1000)::bigint);
@@ -1460,6 +1460,14 @@ begin
     on conflict (queue, holder) do update set host = excluded.host, pid = excluded.pid,
       concurrency = excluded.concurrency, info = excluded.info, seen_at = excluded.seen_at;
     delete from workers w where w.queue = in_queue and w.seen_at < t - 86400000;
+    unused := coalesce((select min(w.queue) from workers w where w.queue > in_queue),
+      (select min(w.queue) from workers w));
+    if not exists (select from workers w where w.queue = unused and w.seen_at >= t - 172800000)
+      and pg_try_advisory_xact_lock(queue_number_6461402f(unused) # hashtextextended('add_record', 0)) then
+      delete from history h where h.queue_id = queue_number_6461402f(unused);
+      delete from failed_runs f where f.queue_id = queue_number_6461402f(unused);
+      delete from workers w where w.queue = unused;
+    end if;
   end if;
   if in_record is not null then
     is_recorded := add_record_67c92419(in_queue, in_record, in_steps, in_kept, in_cap, in_codes, in_runs,

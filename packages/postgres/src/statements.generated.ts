@@ -1478,8 +1478,8 @@ end
 $body$;`,
   },
   {
-    name: 'tick_cb2dd22b',
-    sql: `create or replace function sluice.tick_cb2dd22b(
+    name: 'tick_be599568',
+    sql: `create or replace function sluice.tick_be599568(
   in_queue text, in_holder text, in_host text, in_pid int, in_concurrency int, in_info text,
   in_limit int, in_expire float8, in_now float8, in_least float8, in_record text, in_steps int[],
   in_kept int[], in_cap int, in_codes int, in_runs int, in_runs_of_code int, in_runs_ms float8
@@ -1502,7 +1502,7 @@ as $body$
 declare
   this_queue bigint := sluice.queue_number_6461402f(in_queue);
   t float8 := sluice.present_4c1f74c0(in_now, in_least);
-  is_recorded boolean; gone int; lease_at float8; due_at float8 := 'Infinity';
+  is_recorded boolean; gone int; unused text; lease_at float8; due_at float8 := 'Infinity';
 begin
   if in_now is null and t - 9000 > pg_sequence_last_value('sluice.latest') / 1000.0::float8 then
     perform setval('sluice.latest', (t * 1000)::bigint);
@@ -1514,6 +1514,14 @@ begin
     on conflict (queue, holder) do update set host = excluded.host, pid = excluded.pid,
       concurrency = excluded.concurrency, info = excluded.info, seen_at = excluded.seen_at;
     delete from sluice.workers w where w.queue = in_queue and w.seen_at < t - 86400000;
+    unused := coalesce((select min(w.queue) from sluice.workers w where w.queue > in_queue),
+      (select min(w.queue) from sluice.workers w));
+    if not exists (select from sluice.workers w where w.queue = unused and w.seen_at >= t - 172800000)
+      and pg_try_advisory_xact_lock(sluice.queue_number_6461402f(unused) # hashtextextended('sluice.add_record', 0)) then
+      delete from sluice.history h where h.queue_id = sluice.queue_number_6461402f(unused);
+      delete from sluice.failed_runs f where f.queue_id = sluice.queue_number_6461402f(unused);
+      delete from sluice.workers w where w.queue = unused;
+    end if;
   end if;
   if in_record is not null then
     is_recorded := sluice.add_record_67c92419(in_queue, in_record, in_steps, in_kept, in_cap, in_codes, in_runs,
@@ -1745,8 +1753,8 @@ export const statementTexts = {
   raisePresent: 'select sluice.raise_present_479922ea($1::float8) as ahead',
   raiseTokens: 'select sluice.raise_tokens_e83790a7($1::float8)',
   renew: 'select index, outcome, lease_until from sluice.renew_49796185($1::text, $2::text[], $3::bigint[], $4::float8, $5::float8, $6::float8)',
-  tickOverListener: 'select kind, now, next_at, swept, key, token, recorded, sluice.ahead_ms_a3187b88() as ahead, exists (select from pg_catalog.pg_listening_channels() as c(name) where c.name = $19::text) as listens from sluice.tick_cb2dd22b( $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8, $10::float8, $11::text, $12::int[], $13::int[], $14::int, $15::int, $16::int, $17::int, $18::float8)',
-  tick: 'select kind, now, next_at, swept, key, token, recorded, sluice.ahead_ms_a3187b88() as ahead from sluice.tick_cb2dd22b( $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8, $10::float8, $11::text, $12::int[], $13::int[], $14::int, $15::int, $16::int, $17::int, $18::float8)',
+  tickOverListener: 'select kind, now, next_at, swept, key, token, recorded, sluice.ahead_ms_a3187b88() as ahead, exists (select from pg_catalog.pg_listening_channels() as c(name) where c.name = $19::text) as listens from sluice.tick_be599568( $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8, $10::float8, $11::text, $12::int[], $13::int[], $14::int, $15::int, $16::int, $17::int, $18::float8)',
+  tick: 'select kind, now, next_at, swept, key, token, recorded, sluice.ahead_ms_a3187b88() as ahead from sluice.tick_be599568( $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8, $10::float8, $11::text, $12::int[], $13::int[], $14::int, $15::int, $16::int, $17::int, $18::float8)',
   transferLock: "select pg_catalog.pg_advisory_xact_lock( pg_catalog.hashtextextended('sluice.token is being set', 0))",
   transferSequences: "select pg_catalog.pg_sequence_last_value('sluice.token')::text as token, pg_catalog.pg_sequence_last_value('sluice.arrival')::text as arrival",
   transferSetArrival: "select pg_catalog.setval('sluice.arrival', $1::bigint)",

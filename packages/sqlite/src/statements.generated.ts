@@ -237,4 +237,5 @@ export const statementTexts = {
   workersList: 'select holder, info, started_at, seen_at from sluice_workers where queue = +? and seen_at >= +?',
   workersSave: 'insert into sluice_workers (queue, holder, info, started_at, seen_at) values (?, ?, ?, ?, ?) on conflict (queue, holder) do update set info = excluded.info, seen_at = excluded.seen_at',
   workersSweep: 'delete from sluice_workers where queue = +? and seen_at < +?',
+  workersUnused: 'select n.queue from ( select coalesce((select min(queue) from sluice_workers where queue > +?), (select min(queue) from sluice_workers)) as queue ) n where not exists (select 1 from sluice_workers w where w.queue = n.queue and w.seen_at >= +?)',
 } as const

@@ -14,6 +14,54 @@ const Database = createRequire(import.meta.url)('better-sqlite3') as new (
 const worker: WorkerInfo = { holder: 'w', host: 'h', pid: 1, concurrency: 1, settings: {} }
 const none = { started: 0, done: 0, failed: 0, added: 0, merged: 0, expired: 0 }
 
+test('what is left of a queue that no worker has used for two days is deleted by those of another', async () => {
+  const file = scratchFile()
+  const driver = sqliteDriver({ file })
+  const clock = fakeClock()
+  await driver.open({ clock })
+  const database = new Database(file)
+  onTestFinished(async () => {
+    database.close()
+    await driver.close()
+  })
+  const beat = async (queue: string) => {
+    const failed = {
+      key: 'a',
+      code: 'E',
+      holder: 'w',
+      failures: 0,
+      lastError: '{}',
+      at: clock.now(),
+    }
+    const record: WorkRecord = { ...none, codes: [['E', 1]], failedRuns: [failed] }
+    await driver.tick(queue, {
+      holder: 'w',
+      worker,
+      record,
+      limit: 100,
+      failuresExpireMs: 86_400_000,
+    })
+  }
+  const left = () =>
+    ['workers', 'history', 'failed_runs'].map((table) => {
+      const text = `select distinct q.name from sluice_${table} t join sluice_queues q on q.id = t.queue order by 1`
+      return (database.prepare(text).all() as { name: string }[]).map(({ name }) => name).join()
+    })
+  for (const queue of ['a', 'b', 'c', 'd']) await beat(queue)
+  await clock.step(86_400_000)
+  await beat('c')
+  await clock.step(86_500_000)
+  await beat('b')
+  // The next one was used within two days.
+  assert.deepEqual(left(), ['a,b,c,d', 'a,b,c,d', 'a,b,c,d'])
+  await beat('c')
+  assert.deepEqual(left(), ['a,b,c', 'a,b,c', 'a,b,c'])
+  await beat('c')
+  assert.deepEqual(left(), ['b,c', 'b,c', 'b,c'])
+  await beat('c')
+  assert.deepEqual(left(), ['b,c', 'b,c', 'b,c'])
+})
+
 test('failed runs are deleted when they are older than a day, also if no run fails any more', async () => {
   const file = scratchFile()
   const driver = sqliteDriver({ file })

@@ -18,7 +18,7 @@ as $body$
 declare
   this_queue bigint := sluice.queue_number(in_queue);
   t float8 := sluice.present(in_now, in_least);
-  is_recorded boolean; gone int; lease_at float8; due_at float8 := 'Infinity';
+  is_recorded boolean; gone int; unused text; lease_at float8; due_at float8 := 'Infinity';
 begin
   if in_now is null and t - 9000 > pg_sequence_last_value('sluice.latest') / 1000.0::float8 then
     perform setval('sluice.latest', (t * 1000)::bigint);
@@ -30,6 +30,16 @@ begin
     on conflict (queue, holder) do update set host = excluded.host, pid = excluded.pid,
       concurrency = excluded.concurrency, info = excluded.info, seen_at = excluded.seen_at;
     delete from sluice.workers w where w.queue = in_queue and w.seen_at < t - 86400000;
+    -- What is left of the next queue by name, if none of its workers was seen for two days: only they would
+    -- delete it. Under the lock of its records, so that no session waits for another one.
+    unused := coalesce((select min(w.queue) from sluice.workers w where w.queue > in_queue),
+      (select min(w.queue) from sluice.workers w));
+    if not exists (select from sluice.workers w where w.queue = unused and w.seen_at >= t - 172800000)
+      and pg_try_advisory_xact_lock(sluice.queue_number(unused) # hashtextextended('sluice.add_record', 0)) then
+      delete from sluice.history h where h.queue_id = sluice.queue_number(unused);
+      delete from sluice.failed_runs f where f.queue_id = sluice.queue_number(unused);
+      delete from sluice.workers w where w.queue = unused;
+    end if;
   end if;
   if in_record is not null then
     is_recorded := sluice.add_record(in_queue, in_record, in_steps, in_kept, in_cap, in_codes, in_runs,

@@ -95,6 +95,12 @@ export function addRecord(tx: WriteTransaction, record: WorkRecord, count: () =>
   statements.failedRunsSweep.run(queueId, queueId, since, failedRunsOfCodeMax, failedRunsMax)
 }
 
+/** Deletes the history and the failed runs of a queue. */
+export function deleteHistory(statements: Statements, queue: number, now: number): void {
+  for (const { stepMs } of historyResolutions) statements.historySweep.run(queue, stepMs, now)
+  statements.failedRunsSweep.run(queue, queue, now, 0, 0)
+}
+
 /** The steps of one length that are kept of a queue. */
 export function historyVerb(
   statements: Statements,

@@ -1,5 +1,6 @@
 import { type WorkerInfo, type WorkerRow, workerMsMax } from '@sluice/core/driver'
 import type { Statements } from '../connection/statements.ts'
+import { deleteHistory } from '../rows/history.ts'
 import type { StoreRow } from '../rows/store-row.ts'
 import type { WriteTransaction } from '../rows/write-transaction.ts'
 
@@ -25,9 +26,18 @@ export function workersVerb(
   }))
 }
 
-/** Registers a worker or renews its registration, and drops the registrations that are too old. */
+/**
+ * Registers a worker or renews its registration, and drops the registrations that are too old. Deletes what is
+ * left of the next queue, if none of its workers was seen for two days: only they would delete it.
+ */
 export function registerWorker(tx: WriteTransaction, holder: string, worker: WorkerInfo): void {
   const { statements, queueId, now } = tx
   statements.workersSave.run(queueId, holder, JSON.stringify(worker), now, now)
   statements.workersSweep.run(queueId, now - workerMsMax)
+  const next = statements.workersUnused.get(queueId, now - 2 * workerMsMax) as
+    | { readonly queue: number }
+    | undefined
+  if (next === undefined) return
+  deleteHistory(statements, next.queue, now)
+  statements.workersSweep.run(next.queue, now)
 }
