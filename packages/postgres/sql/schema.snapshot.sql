@@ -1430,7 +1430,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION tick_be599568(in_queue text, in_holder text, in_host text, in_pid integer, in_concurrency integer, in_info text, in_limit integer, in_expire double precision, in_now double precision, in_least double precision, in_record text, in_steps integer[], in_kept integer[], in_cap integer, in_codes integer, in_runs integer, in_runs_of_code integer, in_runs_ms double precision)
+CREATE OR REPLACE FUNCTION tick_fed7b41f(in_queue text, in_holder text, in_host text, in_pid integer, in_concurrency integer, in_info text, in_limit integer, in_expire double precision, in_now double precision, in_least double precision, in_record text, in_steps integer[], in_kept integer[], in_cap integer, in_codes integer, in_runs integer, in_runs_of_code integer, in_runs_ms double precision)
  RETURNS TABLE(kind integer, now double precision, next_at double precision, swept integer, key text, token bigint, recorded boolean)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1466,7 +1466,10 @@ begin
       and pg_try_advisory_xact_lock(queue_number_6461402f(unused) # hashtextextended('add_record', 0)) then
       delete from history h where h.queue_id = queue_number_6461402f(unused);
       delete from failed_runs f where f.queue_id = queue_number_6461402f(unused);
-      delete from workers w where w.queue = unused;
+      delete from workers w using (
+        select x.holder from workers x
+        where x.queue = unused and x.seen_at < t - 172800000 for update skip locked) o
+      where w.queue = unused and w.holder = o.holder;
     end if;
   end if;
   if in_record is not null then

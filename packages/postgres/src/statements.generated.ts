@@ -1478,8 +1478,8 @@ end
 $body$;`,
   },
   {
-    name: 'tick_be599568',
-    sql: `create or replace function sluice.tick_be599568(
+    name: 'tick_fed7b41f',
+    sql: `create or replace function sluice.tick_fed7b41f(
   in_queue text, in_holder text, in_host text, in_pid int, in_concurrency int, in_info text,
   in_limit int, in_expire float8, in_now float8, in_least float8, in_record text, in_steps int[],
   in_kept int[], in_cap int, in_codes int, in_runs int, in_runs_of_code int, in_runs_ms float8
@@ -1520,7 +1520,10 @@ begin
       and pg_try_advisory_xact_lock(sluice.queue_number_6461402f(unused) # hashtextextended('sluice.add_record', 0)) then
       delete from sluice.history h where h.queue_id = sluice.queue_number_6461402f(unused);
       delete from sluice.failed_runs f where f.queue_id = sluice.queue_number_6461402f(unused);
-      delete from sluice.workers w where w.queue = unused;
+      delete from sluice.workers w using (
+        select x.holder from sluice.workers x
+        where x.queue = unused and x.seen_at < t - 172800000 for update skip locked) o
+      where w.queue = unused and w.holder = o.holder;
     end if;
   end if;
   if in_record is not null then
@@ -1753,8 +1756,8 @@ export const statementTexts = {
   raisePresent: 'select sluice.raise_present_479922ea($1::float8) as ahead',
   raiseTokens: 'select sluice.raise_tokens_e83790a7($1::float8)',
   renew: 'select index, outcome, lease_until from sluice.renew_49796185($1::text, $2::text[], $3::bigint[], $4::float8, $5::float8, $6::float8)',
-  tickOverListener: 'select kind, now, next_at, swept, key, token, recorded, sluice.ahead_ms_a3187b88() as ahead, exists (select from pg_catalog.pg_listening_channels() as c(name) where c.name = $19::text) as listens from sluice.tick_be599568( $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8, $10::float8, $11::text, $12::int[], $13::int[], $14::int, $15::int, $16::int, $17::int, $18::float8)',
-  tick: 'select kind, now, next_at, swept, key, token, recorded, sluice.ahead_ms_a3187b88() as ahead from sluice.tick_be599568( $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8, $10::float8, $11::text, $12::int[], $13::int[], $14::int, $15::int, $16::int, $17::int, $18::float8)',
+  tickOverListener: 'select kind, now, next_at, swept, key, token, recorded, sluice.ahead_ms_a3187b88() as ahead, exists (select from pg_catalog.pg_listening_channels() as c(name) where c.name = $19::text) as listens from sluice.tick_fed7b41f( $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8, $10::float8, $11::text, $12::int[], $13::int[], $14::int, $15::int, $16::int, $17::int, $18::float8)',
+  tick: 'select kind, now, next_at, swept, key, token, recorded, sluice.ahead_ms_a3187b88() as ahead from sluice.tick_fed7b41f( $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8, $10::float8, $11::text, $12::int[], $13::int[], $14::int, $15::int, $16::int, $17::int, $18::float8)',
   transferLock: "select pg_catalog.pg_advisory_xact_lock( pg_catalog.hashtextextended('sluice.token is being set', 0))",
   transferSequences: "select pg_catalog.pg_sequence_last_value('sluice.token')::text as token, pg_catalog.pg_sequence_last_value('sluice.arrival')::text as arrival",
   transferSetArrival: "select pg_catalog.setval('sluice.arrival', $1::bigint)",

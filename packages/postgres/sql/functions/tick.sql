@@ -31,14 +31,18 @@ begin
       concurrency = excluded.concurrency, info = excluded.info, seen_at = excluded.seen_at;
     delete from sluice.workers w where w.queue = in_queue and w.seen_at < t - 86400000;
     -- What is left of the next queue by name, if none of its workers was seen for two days: only they would
-    -- delete it. Under the lock of its records, so that no session waits for another one.
+    -- delete it. Under the lock of its records, and without rows that are locked, so that no session waits for
+    -- another one, and a worker that comes back stays.
     unused := coalesce((select min(w.queue) from sluice.workers w where w.queue > in_queue),
       (select min(w.queue) from sluice.workers w));
     if not exists (select from sluice.workers w where w.queue = unused and w.seen_at >= t - 172800000)
       and pg_try_advisory_xact_lock(sluice.queue_number(unused) # hashtextextended('sluice.add_record', 0)) then
       delete from sluice.history h where h.queue_id = sluice.queue_number(unused);
       delete from sluice.failed_runs f where f.queue_id = sluice.queue_number(unused);
-      delete from sluice.workers w where w.queue = unused;
+      delete from sluice.workers w using (
+        select x.holder from sluice.workers x
+        where x.queue = unused and x.seen_at < t - 172800000 for update skip locked) o
+      where w.queue = unused and w.holder = o.holder;
     end if;
   end if;
   if in_record is not null then

@@ -1,5 +1,6 @@
 import type { WorkerInfo, WorkRecord } from '@sluice/core/driver'
 import { fakeClock } from '@sluice/core/testing'
+import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { postgresDriver } from '../../src/index.ts'
 import { sql } from '../support/server.ts'
@@ -9,8 +10,7 @@ const worker: WorkerInfo = { holder: 'w', host: 'h', pid: 1, concurrency: 1, set
 const server = sharedServer()
 const none = { started: 0, done: 0, failed: 0, added: 0, merged: 0, expired: 0 }
 
-test('what is left of a queue that no worker has used for two days is deleted by those of another', async () => {
-  const schema = 'unused_queues'
+async function setUp(schema: string) {
   const driver = postgresDriver({ connectionString: server.url, schema })
   const clock = fakeClock()
   await driver.open({ clock })
@@ -22,6 +22,12 @@ test('what is left of a queue that no worker has used for two days is deleted by
     const request = { holder: 'w', worker, record, limit: 100, failuresExpireMs: 86_400_000 }
     expect(await driver.tick(queue, request)).toMatchObject({ recorded: true })
   }
+  return { clock, beat }
+}
+
+test('what is left of a queue that no worker has used for two days is deleted by those of another', async () => {
+  const schema = 'unused_queues'
+  const { clock, beat } = await setUp(schema)
   const left = async () => {
     const [result] = await sql(
       server.url,
@@ -45,4 +51,24 @@ test('what is left of a queue that no worker has used for two days is deleted by
   expect(await left()).toEqual({ workers: 'b,c', histories: 2, runs: 2 })
   await beat('c')
   expect(await left()).toEqual({ workers: 'b,c', histories: 2, runs: 2 })
+})
+
+test('a worker that comes back at that moment stays, and nobody waits for it', async () => {
+  const { clock, beat } = await setUp('used_again')
+  for (const queue of ['a', 'b']) await beat(queue)
+  await clock.step(3 * 86_400_000)
+  const client = new pg.Client({ connectionString: server.url })
+  await client.connect()
+  onTestFinished(() => client.end())
+  await client.query('begin')
+  await client.query(
+    `update used_again.workers set seen_at = ${clock.now()}, holder = 'back' where queue = 'b'`,
+  )
+  await beat('a')
+  await client.query('commit')
+  const { rows } = await client.query('select queue, holder from used_again.workers order by queue')
+  expect(rows).toEqual([
+    { queue: 'a', holder: 'w' },
+    { queue: 'b', holder: 'back' },
+  ])
 })
