@@ -19,7 +19,8 @@ describe.skipIf(!needs('redis-server', hasRedis))('a full journal', () => {
     const replay = new Promise<Replayed>((resolve) => {
       onReplay = resolve
     })
-    const driver = redisDriver({ url: server.url, timeoutMs: 1_000, onReplay })
+    // Shorter than by default, since the add below is refused after it; longer than a busy machine holds up a server.
+    const driver = redisDriver({ url: server.url, timeoutMs: 5_000, onReplay })
     await driver.open({})
     onTestFinished(() => driver.close())
     const count = 525
