@@ -107,7 +107,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('a failover that loses the las
   })
 
   test('with replicas: 1 an add that the replica does not have is not acknowledged', async () => {
-    const driver = await open({ durability: { replicas: 1 }, timeoutMs: 500 })
+    const driver = await open({ durability: { replicas: 1 }, timeoutMs: 2_000 })
     await retried(async () => driver.add('q', [ask('kept')], options))
     const outcomes: unknown[] = []
     await loseWrites(async () => {
@@ -125,7 +125,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('a failover that loses the las
   })
 
   test('with replicas: 1 the release of a claim that was not confirmed is repeated', async () => {
-    const driver = await open({ durability: { replicas: 1 }, timeoutMs: 500 })
+    const driver = await open({ durability: { replicas: 1 }, timeoutMs: 2_000 })
     await retried(async () => driver.add('q', [ask('a')], options))
     const primary = await servers.primary()
     const replica = servers.nodes.find((node) => node !== primary)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { needs } from '@sluice/needs'
 import { StoreProxy } from '@sluice/needs/store-proxy'
 import { hasRedis, startCluster, startRedis } from '@sluice/test-redis'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { ConnectionError, type Connections } from '../../src/connection/connections.ts'
 import { libraries, open, refusal } from './support.ts'
 
@@ -22,7 +22,11 @@ describe.skipIf(!needs('redis-server', hasRedis))('broken networks', () => {
       const proxy = await StoreProxy.start(server.port)
       onTestFinished(() => proxy.stop())
       const url = `redis://127.0.0.1:${proxy.port}`
-      return { proxy, connections: await open({ url, library, timeoutMs: 300 }) }
+      // A busy machine may hold up the server for longer.
+      const connections = await vi.waitFor(() => open({ url, library, timeoutMs: 300 }), {
+        timeout: 45_000,
+      })
+      return { proxy, connections }
     }
 
     test('a network that swallows everything is noticed, and its end too', async () => {
