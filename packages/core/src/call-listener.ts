@@ -1,6 +1,6 @@
 /**
- * Calls a function of the user's that is told of something, and gets no answer. What it throws, or rejects
- * with, goes to `failed`: it must neither end what goes on nor be lost.
+ * Calls a function of the user's whose answer nobody reads. What it throws, or rejects with, goes to `failed`:
+ * it must neither end what goes on nor be lost.
  */
 export function callListener(call: () => unknown, failed: (failure: unknown) => void): void {
   try {
@@ -12,15 +12,15 @@ export function callListener(call: () => unknown, failed: (failure: unknown) => 
 }
 
 /** A listener that never throws: its own failure is printed, with what it was called with. */
-export function safeListener<Told extends readonly unknown[]>(
+export function safeListener<Args extends readonly unknown[]>(
   name: string,
-  listener: (...told: Told) => unknown,
-): (...told: Told) => void {
-  return (...told) => {
+  listener: (...args: Args) => unknown,
+): (...args: Args) => void {
+  return (...args) => {
     callListener(
-      () => listener(...told),
+      () => listener(...args),
       (failure) =>
-        console.error(`sluice: ${name} threw:`, failure, 'when it was called with:', ...told),
+        console.error(`sluice: ${name} threw:`, failure, 'when it was called with:', ...args),
     )
   }
 }

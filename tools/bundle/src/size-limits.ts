@@ -5,7 +5,7 @@
  */
 export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/backoff': 5,
-  '@sluice/cli': 309,
+  '@sluice/cli': 310,
   '@sluice/conformance': 88,
   '@sluice/conformance/cli': 76,
   '@sluice/conformance/node-test': 75,
@@ -16,7 +16,7 @@ export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/core/driver': 7,
   '@sluice/core/testing': 3,
   '@sluice/core/words': 3,
-  '@sluice/dashboard': 72,
+  '@sluice/dashboard': 73,
   '@sluice/dashboard/node': 73,
   '@sluice/kubernetes': 20,
   '@sluice/limiters': 8,
@@ -25,18 +25,18 @@ export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/metrics/opentelemetry': 16,
   '@sluice/metrics/prometheus': 13,
   '@sluice/postgres': 49,
-  '@sluice/redis': 47,
+  '@sluice/redis': 48,
   '@sluice/sqlite': 29,
-  sluice: 70,
+  sluice: 71,
   'sluice/testing': 3,
   'sluice/transfer': 25,
 }
 
 /** The same for `createQueue` with the memory driver in a browser, where less is fetched at first. */
 export const browserLimits = {
-  atFirst: 29,
-  atFirstWithWorker: 35.1,
-  inOneFile: 57,
+  atFirst: 29.3,
+  atFirstWithWorker: 35.3,
+  inOneFile: 57.1,
   /** What is not fetched at first. */
   later: [
     'core/src/driver/history.ts',
