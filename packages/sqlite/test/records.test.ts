@@ -14,7 +14,8 @@ const Database = createRequire(import.meta.url)('better-sqlite3') as new (
 const worker: WorkerInfo = { holder: 'w', host: 'h', pid: 1, concurrency: 1, settings: {} }
 const none = { started: 0, done: 0, failed: 0, added: 0, merged: 0, expired: 0 }
 
-test('what is left of a queue that no worker has used for two days is deleted by those of another', async () => {
+/** A driver, and a connection that looks into its file. */
+async function setUp() {
   const file = scratchFile()
   const driver = sqliteDriver({ file })
   const clock = fakeClock()
@@ -24,23 +25,17 @@ test('what is left of a queue that no worker has used for two days is deleted by
     database.close()
     await driver.close()
   })
+  return { driver, clock, database }
+}
+
+test('the records of a queue that no worker has used for two days are deleted by those of another', async () => {
+  const { driver, clock, database } = await setUp()
   const beat = async (queue: string) => {
-    const failed = {
-      key: 'a',
-      code: 'E',
-      holder: 'w',
-      failures: 0,
-      lastError: '{}',
-      at: clock.now(),
-    }
-    const record: WorkRecord = { ...none, codes: [['E', 1]], failedRuns: [failed] }
-    await driver.tick(queue, {
-      holder: 'w',
-      worker,
-      record,
-      limit: 100,
-      failuresExpireMs: 86_400_000,
-    })
+    const failed = { key: 'a', code: 'E', holder: 'w', failures: 0, lastError: '{}' }
+    const failedRuns = [{ ...failed, at: clock.now() }]
+    const record: WorkRecord = { ...none, codes: [['E', 1]], failedRuns }
+    const request = { holder: 'w', worker, record, limit: 100, failuresExpireMs: 86_400_000 }
+    await driver.tick(queue, request)
   }
   const left = () =>
     ['workers', 'history', 'failed_runs'].map((table) => {
@@ -63,15 +58,7 @@ test('what is left of a queue that no worker has used for two days is deleted by
 })
 
 test('failed runs are deleted when they are older than a day, also if no run fails any more', async () => {
-  const file = scratchFile()
-  const driver = sqliteDriver({ file })
-  const clock = fakeClock()
-  await driver.open({ clock })
-  const database = new Database(file)
-  onTestFinished(async () => {
-    database.close()
-    await driver.close()
-  })
+  const { driver, clock, database } = await setUp()
   const record = async (what: Pick<WorkRecord, 'codes' | 'failedRuns'>) => {
     const request = { holder: 'w', worker, limit: 100, failuresExpireMs: 86_400_000 }
     await driver.tick('q', { ...request, record: { ...none, ...what } })

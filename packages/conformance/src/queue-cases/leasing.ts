@@ -1,9 +1,19 @@
 import assert from 'node:assert/strict'
 import { SluiceError } from '@sluice/core'
+import type { PublicHeld, PublicQueue } from './public-api.ts'
 import type { QueueCase } from './queue-case.ts'
-import { watchPromise } from './queue-scene.ts'
+import { type QueueScene, watchPromise } from './queue-scene.ts'
 
 const leaseMs = 30_000
+
+/** A run of key a that another process has taken back, which the queue does not know yet. */
+async function takenBack(s: QueueScene, queue: PublicQueue<string>): Promise<PublicHeld<string>> {
+  await queue.add('a')
+  const stale = await s.take(queue)
+  const taken = { key: 'a', token: stale.token, as: 'release' } as const
+  await s.driver.finish('q', [taken], { dedupe: 'client-go', failuresExpireMs: 1_000 })
+  return stale
+}
 
 /** Holding keys over time. */
 export const leasingCases: readonly QueueCase[] = [
@@ -41,11 +51,7 @@ export const leasingCases: readonly QueueCase[] = [
     title: 'a lease that another process has ended aborts the signal, and finishing returns lost',
     async run(s) {
       const queue = s.limited({ leaseMs })
-      await queue.add('a')
-      const held = await s.take(queue)
-      const { driver } = s
-      const stolen = { key: 'a', token: held.token, as: 'release' } as const
-      await driver.finish('q', [stolen], { dedupe: 'client-go', failuresExpireMs: 1_000 })
+      const held = await takenBack(s, queue)
       await s.step(leaseMs)
       assert.equal(held.signal.aborted, true)
       assert.ok(SluiceError.is(held.signal.reason, 'ERR_LEASE_LOST'))
@@ -59,10 +65,7 @@ export const leasingCases: readonly QueueCase[] = [
     title: 'done of a lost run does not affect the run after it',
     async run(s) {
       const queue = s.queue({ leaseMs })
-      await queue.add('a')
-      const stale = await s.take(queue)
-      const stolen = { key: 'a', token: stale.token, as: 'release' } as const
-      await s.driver.finish('q', [stolen], { dedupe: 'client-go', failuresExpireMs: 1_000 })
+      const stale = await takenBack(s, queue)
       const current = await s.take(s.queue({ leaseMs }))
       assert.equal(await stale.done(), 'lost')
       assert.equal(await s.state('a'), 'processing')
@@ -74,10 +77,7 @@ export const leasingCases: readonly QueueCase[] = [
     title: 'a lost run is aborted also if its own queue object holds the next run of the key',
     async run(s) {
       const queue = s.queue({ leaseMs })
-      await queue.add('a')
-      const stale = await s.take(queue)
-      const stolen = { key: 'a', token: stale.token, as: 'release' } as const
-      await s.driver.finish('q', [stolen], { dedupe: 'client-go', failuresExpireMs: 1_000 })
+      const stale = await takenBack(s, queue)
       const current = await s.take(queue)
       await s.step(leaseMs)
       assert.equal(stale.signal.aborted, true)

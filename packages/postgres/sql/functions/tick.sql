@@ -30,8 +30,8 @@ begin
     on conflict (queue, holder) do update set host = excluded.host, pid = excluded.pid,
       concurrency = excluded.concurrency, info = excluded.info, seen_at = excluded.seen_at;
     delete from sluice.workers w where w.queue = in_queue and w.seen_at < t - 86400000;
-    -- What is left of the next queue by name, if none of its workers was seen for two days: only they would
-    -- delete it. Under the lock of its records, and without rows that are locked, so that no session waits for
+    -- The records of the next queue by name are deleted if none of its workers was seen for two days: only they
+    -- would do it. Under the lock of its records, and without rows that are locked, so that no session waits for
     -- another one, and a worker that comes back stays.
     unused := coalesce((select min(w.queue) from sluice.workers w where w.queue > in_queue),
       (select min(w.queue) from sluice.workers w));

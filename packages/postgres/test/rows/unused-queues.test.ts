@@ -25,7 +25,7 @@ async function setUp(schema: string) {
   return { clock, beat }
 }
 
-test('what is left of a queue that no worker has used for two days is deleted by those of another', async () => {
+test('the records of a queue that no worker has used for two days are deleted by those of another', async () => {
   const schema = 'unused_queues'
   const { clock, beat } = await setUp(schema)
   const left = async () => {

@@ -27,8 +27,8 @@ export function workersVerb(
 }
 
 /**
- * Registers a worker or renews its registration, and drops the registrations that are too old. Deletes what is
- * left of the next queue, if none of its workers was seen for two days: only they would delete it.
+ * Registers a worker or renews its registration, and drops the registrations that are too old. Deletes the
+ * records of the next queue if none of its workers was seen for two days: only they would do it.
  */
 export function registerWorker(tx: WriteTransaction, holder: string, worker: WorkerInfo): void {
   const { statements, queueId, now } = tx
