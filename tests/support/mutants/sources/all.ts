@@ -6,6 +6,7 @@ import { foundByTestsOfCoreAndMemory } from './found-by-tests/core-and-memory.ts
 import { foundByTestsOfInspection } from './found-by-tests/inspection.ts'
 import { foundByTestsOfMetrics } from './found-by-tests/metrics.ts'
 import { foundByTestsOfPostgres } from './found-by-tests/postgres.ts'
+import { foundByTestsOfPostgresConnections } from './found-by-tests/postgres-connections.ts'
 import { foundByTestsOfPostgresServers } from './found-by-tests/postgres-servers.ts'
 import { foundByTestsOfQueues } from './found-by-tests/queues.ts'
 import { foundByTestsOfRedis } from './found-by-tests/redis.ts'
@@ -29,6 +30,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...foundByTestsOfSqlite,
   ...foundByTestsOfSqliteFiles,
   ...foundByTestsOfPostgres,
+  ...foundByTestsOfPostgresConnections,
   ...foundByTestsOfPostgresServers,
   ...foundByTestsOfRedis,
   ...foundByTestsOfRedisConnections,

@@ -17,6 +17,15 @@ import { assertOnce, assertTokensRise, claimTogether, worker } from './concurren
 
 const needs = { shared: true, otherProcess: true } as const
 
+/** This process and another one: each once as the one that waits, and once as the one that acts. */
+async function bothWays(s: Scene): Promise<readonly (readonly [Scene, Scene])[]> {
+  const { scene: other } = await otherProcess(s)
+  return [
+    [s, other],
+    [other, s],
+  ]
+}
+
 /** The result of a call, also if the process that carried it out was killed. */
 async function attempted<T>(call: Promise<T>): Promise<T | undefined> {
   try {
@@ -120,11 +129,7 @@ export const processCases: readonly Case[] = [
     title: 'changes by one process wake waiting drivers in other processes, in every queue',
     needs: { ...needs, watch: true },
     async run(s) {
-      const { scene: other } = await otherProcess(s)
-      for (const [watching, acting] of [
-        [s, other],
-        [other, s],
-      ] as const) {
+      for (const [watching, acting] of await bothWays(s)) {
         for (let round = 0; round < 3; round += 1) {
           await allWake(watching, ['one', 'two'], () =>
             Promise.all([acting.on('one').add('a'), acting.on('two').add('a')]),
@@ -155,11 +160,7 @@ export const processCases: readonly Case[] = [
     title: 'every verb by which one process makes a key claimable wakes other processes',
     needs: { ...needs, watch: true, operate: true },
     async run(s) {
-      const { scene: other } = await otherProcess(s)
-      for (const [watching, acting] of [
-        [s, other],
-        [other, s],
-      ] as const) {
+      for (const [watching, acting] of await bothWays(s)) {
         await watching.add('a')
         let claim = await watching.claimOne('a')
         const wakesWith = async (act: () => Promise<unknown>): Promise<void> => {

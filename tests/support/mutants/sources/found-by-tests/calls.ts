@@ -1,10 +1,24 @@
 import type { FoundByTest } from '../source-mutant.ts'
 
-/** Defects of the calls that a queue makes of its driver, and of the queue around it, and the tests that find them. */
 const busy =
   'if (this.#waiting.length > 0 || !this.#unanswered.isEmpty || !this.#late.isEmpty) return'
 
+/** Defects of the calls that a queue makes of its driver, and of the queue around it, and the tests that find them. */
 export const foundByTestsOfCalls: readonly FoundByTest[] = [
+  {
+    name: "the rejection of an onError is nobody's",
+    edits: [
+      {
+        file: 'packages/core/src/call-listener.ts',
+        find: 'Promise.resolve(answer).catch(failed)',
+        replace: 'return',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/failures-shown.test.ts',
+      title: 'is printed, after what that has thrown',
+    },
+  },
   {
     name: 'sluice forget takes a missing key for one without failures',
     edits: [

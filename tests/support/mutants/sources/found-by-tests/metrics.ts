@@ -198,4 +198,18 @@ export const foundByTestsOfMetrics: readonly FoundByTest[] = [
       title: 'bounds of one s own have to rise from above 0',
     },
   },
+  {
+    name: 'the depth lacks the keys whose holders have all vanished',
+    edits: [
+      {
+        file: 'packages/metrics/src/recorder/store-reader.ts',
+        find: 'heldUntil <= now ? processing : 0',
+        replace: '0 * heldUntil * processing',
+      },
+    ],
+    finder: {
+      file: 'tests/test/metrics/metrics-of-processes.test.ts',
+      title: 'the depth has the keys whose holders have all vanished',
+    },
+  },
 ]
