@@ -9,6 +9,7 @@ import {
 } from '@sluice/core'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { blankClaim } from './blank-claim.ts'
 import { DriverPair, queueName, shortExpireMs } from './driver-pair.ts'
 
 const plan: LimiterPlan = { kind: 'exponential', baseMs: 10, maxMs: 1_000 }
@@ -143,16 +144,7 @@ const asksForTrace = fc.constantFrom(false, false, true)
 const claimed = fc.tuple(asksForTrace, fc.constantFrom('h', 'h', 'other'))
 
 const claimDirect = step('claimDirect', claimed, (pair, [asksTrace, holder]) => {
-  const into = {
-    key: '',
-    itemText: undefined,
-    token: 0,
-    handle: 0,
-    failures: 0,
-    crashes: 0,
-    priority: 0,
-    askedAt: 0,
-  }
+  const into = blankClaim()
   const wasClaimed = pair.driver.direct!(queueName).claim(into, holder, never)
   if (!wasClaimed) {
     const { claims, leaseEnds } = pair.naive.claim({

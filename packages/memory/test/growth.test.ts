@@ -1,7 +1,6 @@
 import {
   type AskOptions,
   type ClaimReply,
-  type DirectClaim,
   type Driver,
   type Finish,
   type FinishReply,
@@ -13,18 +12,9 @@ import {
 import { fakeClock } from '@sluice/core/testing'
 import { describe, expect, test } from 'vitest'
 import { memoryDriver } from '../src/index.ts'
+import { blankClaim } from './blank-claim.ts'
 
 const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
-const blankClaim: DirectClaim = {
-  key: '',
-  itemText: undefined,
-  token: 0,
-  handle: 0,
-  failures: 0,
-  crashes: 0,
-  priority: 0,
-  askedAt: 0,
-}
 const keyOf = (at: number): string => `key-${String(at).padStart(5, '0')}`
 
 function rowsOf(driver: Driver): Map<string, KeyRow> {
@@ -54,7 +44,7 @@ describe.each(sizes)('with %d keys', (size) => {
     const direct = driver.direct!('q')!
     for (let at = 0; at < size; at += 1) direct.add(keyOf(at), undefined, 0, options)
     const claims = Array.from({ length: size }, () => {
-      const into = { ...blankClaim }
+      const into = blankClaim()
       expect(direct.claim(into, 'h', never)).toBe(true)
       return into
     })

@@ -2,6 +2,7 @@ import { type DirectClaim, type DirectQueue, type Driver, never } from '@sluice/
 import { fakeClock } from '@sluice/core/testing'
 import { expect, test } from 'vitest'
 import { memoryDriver, type ReadyOrder } from '../src/index.ts'
+import { blankClaim } from './blank-claim.ts'
 
 /** An order by the text of the keys that records its calls. */
 class Alphabet implements ReadyOrder {
@@ -52,16 +53,7 @@ function add(queue: DirectQueue, ...keys: string[]): void {
 }
 
 function claim(queue: DirectQueue): DirectClaim | undefined {
-  const into: DirectClaim = {
-    key: '',
-    itemText: undefined,
-    token: 0,
-    handle: 0,
-    failures: 0,
-    crashes: 0,
-    priority: 0,
-    askedAt: 0,
-  }
+  const into = blankClaim()
   return queue.claim(into, 'h', never) ? into : undefined
 }
 

@@ -1,7 +1,8 @@
-import { type DirectClaim, type DirectQueue, never } from '@sluice/core'
+import { type DirectQueue, never } from '@sluice/core'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { memoryDriver } from '../src/index.ts'
 import { StoreTime } from '../src/store-time.ts'
+import { blankClaim } from './blank-claim.ts'
 import { HandClock } from './hand-clock.ts'
 
 // Only the reading of the clocks is faked: turns of the event loop are real.
@@ -120,16 +121,7 @@ function open(): DirectQueue {
   return driver.direct!('q')
 }
 
-const into: DirectClaim = {
-  key: '',
-  itemText: undefined,
-  token: 0,
-  handle: 0,
-  failures: 0,
-  crashes: 0,
-  priority: 0,
-  askedAt: 0,
-}
+const into = blankClaim()
 
 const options = { dedupe: 'client-go', failuresExpireMs: never } as const
 

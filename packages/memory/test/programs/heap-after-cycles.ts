@@ -1,24 +1,10 @@
-/**
- * Prints the heap after 2, 6 and 10 million keys have come and gone, each of them another one: in a
- * queue that is nearly empty, and in one that is filled with a thousand at a time. Every third run is of
- * a key that is added again meanwhile.
- */
-import type { DirectClaim } from '@sluice/core'
 import { memoryDriver } from '../../src/index.ts'
+import { blankClaim } from '../blank-claim.ts'
 
 const driver = memoryDriver()
 void driver.open({})
 const queue = driver.direct!('')
-const held: DirectClaim = {
-  key: '',
-  itemText: undefined,
-  token: 0,
-  handle: 0,
-  failures: 0,
-  crashes: 0,
-  priority: 0,
-  askedAt: 0,
-}
+const held = blankClaim()
 
 const options = { dedupe: 'client-go', failuresExpireMs: 86_400_000 } as const
 

@@ -2,24 +2,16 @@
  * Prints the heap after 4,000 and after 20,000 names of queues have been used once each, by the verbs
  * and directly, while a queue with a key, a paused one and a direct queue that is kept stay in use.
  */
-import { type ClaimReply, type DirectClaim, never } from '@sluice/core'
+import { type ClaimReply, never } from '@sluice/core'
 import { memoryDriver } from '../../src/index.ts'
+import { blankClaim } from '../blank-claim.ts'
 
 const driver = memoryDriver()
 void driver.open({})
 const options = { dedupe: 'client-go', failuresExpireMs: 86_400_000 } as const
 const ask = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
 const claimRequest = { limit: 1, holder: 'h', claimId: 'c', leaseMs: never }
-const into: DirectClaim = {
-  key: '',
-  itemText: undefined,
-  token: 0,
-  handle: 0,
-  failures: 0,
-  crashes: 0,
-  priority: 0,
-  askedAt: 0,
-}
+const into = blankClaim()
 
 function check(isRight: boolean, what: string): void {
   if (!isRight) throw new Error(what)
