@@ -1,12 +1,14 @@
 /** The programs of the page on frameworks, with the real frameworks. */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { dirname, join } from 'node:path'
 import { sqliteDriver } from '@sluice/sqlite'
 import { inspectStore } from 'sluice'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { compiled, complaintsAbout, installBuilt, layOutPage } from '../pages/laid-out.ts'
-import { eventually, freePort, type Program, startProgram } from '../pages/program.ts'
+import { eventually, freePort, type Program, refused, startProgram } from '../pages/program.ts'
 
 const page = layOutPage('docs/guides/frameworks.md')
 const modules = new URL('../node_modules/', import.meta.url).pathname
@@ -59,23 +61,62 @@ test('the programs are correct for the compiler', { timeout: 120_000 }, () => {
   expect(complaintsAbout(page)).toEqual([])
 })
 
+/** Starts a program of the page, and resolves when it answers. */
+async function start(name: string, env: Readonly<Record<string, string>> = {}) {
+  const port = await freePort()
+  // Node strips types, and no decorators.
+  const file = name.startsWith('nest') ? compiled(page, `${name}.ts`) : `${name}.ts`
+  const program = startProgram(['--conditions=sluice-source', file], {
+    cwd: page.folder,
+    env: { PORT: String(port), QUEUE_FILE: `${name}.db`, DASHBOARD_TOKEN: token, ...env },
+  })
+  onTestFinished(program.kill)
+  const url = `http://localhost:${port}`
+  await Promise.race([eventually(`${url}/queues/healthz`), program.said('never')])
+  return { program, url }
+}
+
+// Nest ends with the signal itself, after its hooks.
+const servers = [
+  { name: 'express', end: 0 },
+  { name: 'fastify', end: 0 },
+  { name: 'hono', end: 0 },
+  { name: 'nest', end: 'SIGTERM' },
+]
+
 describe('a program adds keys, works, shows the dashboard, and stops', { timeout: 60_000 }, () => {
-  test.for(['express', 'fastify', 'hono', 'nest'])('%s', async (name) => {
-    const port = await freePort()
-    // Node strips types, and no decorators.
-    const file = name === 'nest' ? compiled(page, 'nest.ts') : `${name}.ts`
-    const program = startProgram(['--conditions=sluice-source', file], {
-      cwd: page.folder,
-      env: { PORT: String(port), QUEUE_FILE: `${name}.db`, DASHBOARD_TOKEN: token },
-    })
-    onTestFinished(program.kill)
-    const url = `http://localhost:${port}`
-    await Promise.race([eventually(`${url}/queues/healthz`), program.said('never')])
+  test.for(servers)('$name', async ({ name, end }) => {
+    const { program, url } = await start(name)
     await use(url, program)
-    // Nest ends with the signal itself, after its hooks.
-    expect(await program.terminate()).toBe(name === 'nest' ? 'SIGTERM' : 0)
+    expect(await program.terminate()).toBe(end)
     expect(program.output()).not.toContain('rror')
     await expectStopped(`${name}.db`)
+  })
+
+  test.for(servers)('$name ends after the request that it answers', async ({ name, end }) => {
+    const gate = createServer().listen(0)
+    await once(gate, 'listening')
+    onTestFinished(() => void gate.close())
+    const source = readFileSync(join(page.folder, `${name}.ts`), 'utf8')
+    const waiting = source.replace('await orders.add', "await fetch(process.env['GATE']!) && $&")
+    writeFileSync(join(page.folder, `${name}-waiting.ts`), waiting)
+    const address = gate.address() as { port: number }
+    const { program, url } = await start(`${name}-waiting`, {
+      GATE: `http://localhost:${address.port}`,
+    })
+    const answer = fetch(`${url}/orders/42`, { method: 'POST' })
+    const [, response] = await once(gate, 'request')
+
+    const ended = program.terminate()
+    await refused(url)
+    response.end()
+    const outcome = answer.then(async (answered) => (await answered.json()) as unknown)
+    await expect(outcome).resolves.toEqual({ outcome: 'added' })
+    expect(await ended).toBe(end)
+    await using store = inspectStore(
+      sqliteDriver({ file: join(page.folder, `${name}-waiting.db`) }),
+    )
+    expect(await store.queue('orders').explain('order/42')).toMatchObject({ state: 'ready' })
   })
 
   test('Next.js', { timeout: 240_000 }, async () => {

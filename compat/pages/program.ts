@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 
 /** A program in a process of its own. */
 export interface Program {
@@ -76,4 +76,20 @@ export async function eventually(url: string): Promise<Response> {
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
   }
+}
+
+/** Resolves when a server that is stopping takes no more connections. */
+export async function refused(url: string): Promise<void> {
+  for (let tries = 0; tries <= 600; tries += 1) {
+    const socket = connect(Number(new URL(url).port))
+    const opened = once(socket, 'connect').then(
+      () => true,
+      () => false,
+    )
+    if (!(await opened)) return
+    socket.destroy()
+    // real time: another process closes its port.
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  throw new Error(`${url} still takes connections`)
 }
