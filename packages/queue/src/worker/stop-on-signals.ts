@@ -71,16 +71,26 @@ function checkSignals(signals: readonly NodeJS.Signals[]): void {
   })
 }
 
+/** What fails is reported, and does not take the others their time. */
+async function attempt(work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    process.exitCode = 1
+    process.emitWarning(error instanceof Error ? error : String(error))
+  }
+}
+
 /** Stops the workers, then closes the queues, which the workers need until then. */
 async function stopAll(targets: readonly Stoppable[], graceMs: number): Promise<void> {
   const workers = targets.filter((target): target is Stops => 'stop' in target)
   const queues = targets.filter((target): target is Closes => !('stop' in target))
   const endAt = systemClock.monotonicMs() + graceMs + closeMs
-  await Promise.all(workers.map((worker) => worker.stop({ graceMs })))
+  await Promise.all(workers.map((worker) => attempt(() => worker.stop({ graceMs }))))
   // Where there are workers, they have had the grace.
   const left = workers.length > 0 ? 0 : graceMs
   const leftMs = endAt - systemClock.monotonicMs()
-  await Promise.all(queues.map((queue) => queue.close({ graceMs: left }, leftMs)))
+  await Promise.all(queues.map((queue) => attempt(() => queue.close({ graceMs: left }, leftMs))))
 }
 
 /**
@@ -110,12 +120,7 @@ export function stopOnSignals(
     for (const signal of signals) process.off(signal, onSignal)
   }
   const stop = async (ms: number): Promise<void> => {
-    try {
-      await stopAll(targets, ms)
-    } catch (error) {
-      process.exitCode = 1
-      process.emitWarning(error instanceof Error ? error : String(error))
-    }
+    await stopAll(targets, ms)
     undo()
     if (exit) process.exit()
   }

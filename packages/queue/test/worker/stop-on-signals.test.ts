@@ -125,6 +125,41 @@ test('queues get what their workers leave of the grace and two seconds', async (
   expect(await closed).toEqual({ graceMs: 0, leftMs: 1_300 })
 })
 
+test('one that fails to stop leaves the others their grace, and queues are closed after them', async () => {
+  const { exitCode } = process
+  const warning = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
+  onTestFinished(() => {
+    process.exitCode = exitCode
+    warning.mockRestore()
+  })
+  const happened: string[] = []
+  const closed = new Promise<void>((resolve) => {
+    const server = {
+      stop: (): Promise<void> => {
+        throw new Error('the server is not running')
+      },
+    }
+    const worker = {
+      async stop(): Promise<void> {
+        await new Promise(setImmediate)
+        happened.push('stopped')
+      },
+    }
+    const queue = {
+      async close(): Promise<void> {
+        happened.push('closed')
+        resolve()
+      },
+    }
+    stopOnSignals([server, worker, queue], { signals: ['SIGUSR2'] })
+  })
+  process.emit('SIGUSR2')
+  await closed
+  expect(happened).toEqual(['stopped', 'closed'])
+  expect(warning).toHaveBeenCalledWith(new Error('the server is not running'))
+  expect(process.exitCode).toBe(1)
+})
+
 test('undoing leaves signals as they were', async () => {
   const before = process.listenerCount('SIGTERM')
   const queue = createQueue({})
