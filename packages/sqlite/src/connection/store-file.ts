@@ -23,9 +23,12 @@ function codeOf(error: unknown): unknown {
   return (error as { readonly code?: unknown }).code
 }
 
-/** An error of the file or its directory. */
+/** An error of the file or its directory, with what the system said: `EACCES: permission denied`. */
 export function fileError(message: string, cause?: unknown, isFull = false): SluiceError {
-  const text = isFull ? `${message}: the disk is full` : message
+  const reason = isFull
+    ? 'the disk is full'
+    : /^E[A-Z]+: [^,]+/.exec((cause as Error)?.message)?.[0]
+  const text = reason === undefined ? message : `${message}: ${reason}`
   // A directory or a mount can be fixed while the program runs.
   return new SluiceError(isFull ? 'ERR_STORE_FULL' : 'ERR_STORE', text, { cause, retryable: true })
 }
