@@ -38,10 +38,10 @@ export interface RunOptions {
   /**
    * How long one case may take, in milliseconds of real time; creating its subject, and closing its
    * drivers with the removal of its stores, may each take as long again, and 15 s in any case.
-   * Default 10 s, and more for some cases.
+   * Default 60 s, and more for some cases.
    */
   readonly timeoutMs?: number | undefined
-  /** How long a wake from another process may take, in milliseconds of real time. Default 2,000. */
+  /** How long a wake from another process may take, in milliseconds of real time. Default 10,000. */
   readonly hintMs?: number | undefined
   /** The seed and the number of random histories. */
   readonly chance?: ChanceOptions | undefined
@@ -49,7 +49,8 @@ export interface RunOptions {
   readonly leaseMs?: number | undefined
 }
 
-const timeoutMsUsual = 10_000
+/** Only ends what hangs, also on a machine that is held up. */
+const timeoutMsUsual = 60_000
 
 /** How long a store may always take to appear or to go, in milliseconds of real time. */
 const storeMsUsual = 15_000

@@ -27,9 +27,6 @@ export const allQueueCases: readonly QueueCase[] = [
   ...storeErrorCases,
 ]
 
-/** A case that closes its queues may have to wait a second for aborted handlers, on any clock. */
-const timeoutMs = 30_000
-
 /**
  * The second half as cases that run like those of the first: through the public queue that
  * `factories` create over the driver of a subject. `usual` is part of the options of every queue.
@@ -39,7 +36,6 @@ export function queueCases(factories: QueueFactories, usual: Parts = {}): readon
     id: chosen.id,
     title: chosen.title,
     ...(chosen.needs !== undefined && { needs: chosen.needs }),
-    timeoutMs,
     async run(scene) {
       const s = await QueueScene.begin(scene, factories, usual)
       try {

@@ -98,7 +98,6 @@ export const processCases: readonly Case[] = [
     id: 'processes.busy',
     title: 'processes that write concurrently lose nothing and do nothing twice',
     needs,
-    timeoutMs: 30_000,
     async run(s) {
       const { scene: other } = await otherProcess(s)
       const keys = manyKeys(300)
@@ -251,7 +250,6 @@ export const processCases: readonly Case[] = [
     id: 'processes.killed.adding',
     title: 'a batch of a thousand adds whose process is killed is stored completely or not at all',
     needs,
-    timeoutMs: 30_000,
     async run(s) {
       for (let round = 0; round < 4; round += 1) {
         const { scene: other, kill } = await otherProcess(s, `round ${round}`)
@@ -278,7 +276,6 @@ export const processCases: readonly Case[] = [
     id: 'processes.killed.claiming',
     title: 'a claim whose process is killed keeps its keys held, and its tokens are not reused',
     needs,
-    timeoutMs: 30_000,
     async run(s) {
       const keys = manyKeys(2_000)
       await addMany(s, keys)

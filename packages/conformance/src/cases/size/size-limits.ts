@@ -127,7 +127,6 @@ export const sizeLimitCases: readonly Case[] = [
   {
     id: 'size.items.longest',
     title: 'an item of maximum length is returned unchanged, whatever it contains',
-    timeoutMs: 30_000,
     async run(s) {
       const fillers = ['x', 'é', '漢', '🚰', '\\"', '\\u0001']
       await carries(
@@ -139,7 +138,6 @@ export const sizeLimitCases: readonly Case[] = [
   {
     id: 'size.items.lengths',
     title: 'items of every length up to the maximum are returned unchanged, in one batch',
-    timeoutMs: 30_000,
     async run(s) {
       const lengths = Array.from({ length: 18 }, (_, power) => 2 ** (power + 3))
       const around = lengths.flatMap((length) => [length - 1, length, length + 1])
@@ -213,7 +211,6 @@ export const sizeLimitCases: readonly Case[] = [
   {
     id: 'size.holders',
     title: 'a held key is listed with its holder, however many others have claimed since',
-    timeoutMs: 30_000,
     async run(s) {
       await s.add('long')
       await s.as('patient').claimOne('long', { leaseMs: Infinity })
