@@ -64,8 +64,8 @@ test('opening and closing leaves nothing behind', async () => {
   const files = openFiles()
   const resources = process.getActiveResourcesInfo().length
   for (let nth = 0; nth < 100; nth += 1) await cycle()
-  assert.equal(openFiles(), files)
   // The test runner has some of its own that come and go; a hundred of ours would show.
+  assert.ok(openFiles() < files + 10)
   assert.ok(process.getActiveResourcesInfo().length < resources + 10)
   assert.deepEqual(readdirSync(dirname(file)), ['queue.db'])
 })

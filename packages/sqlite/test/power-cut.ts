@@ -34,7 +34,7 @@ export async function forkSqlite(
 }
 
 /** How often the log of the tracer is read until it is whole, and how long between two looks. */
-const looksMax = 500
+const looksMax = 6_000
 const lookMs = 10
 
 type Change = (before: Buffer) => Buffer

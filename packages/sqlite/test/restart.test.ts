@@ -113,5 +113,6 @@ test(
     assert.ok(added > kills * 5, `${added} keys were acknowledged`)
     console.log(`${kills} kills, ${added} acknowledged keys, none lost`)
   },
-  Math.max(120_000, kills * 1_500),
+  // Only ends what hangs: on a busy machine, starting a process takes seconds.
+  Math.max(120_000, kills * 10_000),
 )
