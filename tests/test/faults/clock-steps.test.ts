@@ -19,7 +19,7 @@ const runs: readonly [ClockStore, number][] = [
 describe.skipIf(!needs('libfaketime', fakeTimeLibrary !== undefined))(
   'Time: a step of the clock gives no key to two and keeps none from running',
   () => {
-    test.concurrent.each(runs)('%s, %d ms', { timeout: 240_000 }, async (store, stepMs) => {
+    test.concurrent.each(runs)('%s, %d ms', { timeout: 600_000 }, async (store, stepMs) => {
       const cells = await clockRun(store, stepMs)
       expect(clockBounds(store, stepMs, cells)).toEqual([])
     })
