@@ -219,10 +219,12 @@ async function clockFinding(connections: Connections, now: () => number): Promis
   const check = 'clock'
   const before = now()
   const replies = await connections.sendToAll(['TIME'])
-  const middle = (before + now()) / 2
+  const after = now()
   const differences = replies.map((reply) => {
     const [seconds, micros] = reply as readonly string[]
-    return Number(seconds) * 1_000 + Number(micros) / 1_000 - middle
+    const theirs = Number(seconds) * 1_000 + Number(micros) / 1_000
+    // The server read its clock between the question and the reply.
+    return theirs < before ? theirs - before : Math.max(0, theirs - after)
   })
   const most = differences.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a), 0)
   const facts = { differenceMs: Math.round(most) }

@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { mkdirSync, rmdirSync } from 'node:fs'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { needs } from '@sluice/needs'
 import { hasRedis, onDisk, type RedisProcess, startCluster, startRedis } from '@sluice/test-redis'
@@ -78,6 +80,26 @@ describe.skipIf(!needs('redis-server', hasRedis))('doctor', () => {
     await expect(open()).rejects.toThrow(/no-appendfsync-on-rewrite is yes, not no/)
   })
 
+  test('a reply that is late says nothing against the clock of the server', async () => {
+    const onTime = createServer((client) => {
+      const upstream = connect(server.port)
+      client.on('data', (chunk) => {
+        // From here to the reply, five seconds pass.
+        if (chunk.includes('$4\r\nTIME\r\n')) vi.setSystemTime(Date.now() + 5_000)
+        upstream.write(chunk)
+      })
+      upstream.pipe(client)
+      client.on('close', () => upstream.destroy())
+    })
+    await once(onTime.listen(0, '127.0.0.1'), 'listening')
+    onTestFinished(() => void onTime.close())
+    vi.useFakeTimers({ toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const { port } = onTime.address() as AddressInfo
+    const found = await doctor({ url: `redis://127.0.0.1:${port}` })
+    expect(found.find(({ check }) => check === 'clock')?.level).toBe('ok')
+  })
+
   test('a server that could not save is a failure', async () => {
     const snapshot = join(server.folder, 'dump.rdb')
     mkdirSync(snapshot)
@@ -88,7 +110,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('doctor', () => {
     // SCHEDULE: the log may still be being written since an earlier test.
     await server.command('BGSAVE', 'SCHEDULE')
     const status = (): Promise<string> => server.info('rdb_last_bgsave_status')
-    await vi.waitFor(async () => expect(await status()).toBe('err'), 10_000)
+    await expect.poll(status).toBe('err')
     const found = await doctor({ url: server.url })
     // Whether it refuses changes depends on its settings.
     expect(found.find(({ check }) => check === 'disk')).toMatchObject({
