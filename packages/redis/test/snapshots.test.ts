@@ -44,7 +44,7 @@ describe.skipIf(!needs('redis-server', hasRedis))(
       await inAnotherProcess((other) => other.add('q', [ask('first')], options))
       await server.command('SAVE')
       await restart()
-      await vi.waitFor(async () => await driver.add('q', [ask('added')], options), 10_000)
+      await vi.waitFor(async () => await driver.add('q', [ask('added')], options), 45_000)
       // The server numbers in the same range as the one before it, whose numbers it never saw.
       await proxy.become('refuse')
       await restart()

@@ -7,11 +7,12 @@ import { afterAll, beforeAll, describe, onTestFinished, test } from 'vitest'
 import { redisDriver } from '../src/index.ts'
 
 const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
-const request = (claimId: string): ClaimRequest => ({
+/** A fourth of the lease is for the replicas. */
+const request = (claimId: string, leaseMs: number): ClaimRequest => ({
   limit: 10,
   holder: 'holder',
   claimId,
-  leaseMs: 800,
+  leaseMs,
 })
 
 describe.skipIf(!needs('redis-server', hasRedis))('claims that replicas have to confirm', () => {
@@ -45,7 +46,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('claims that replicas have to 
     replica?.pause()
     try {
       await assert.rejects(
-        async () => await driver.claim('q', request('first')),
+        async () => await driver.claim('q', request('first', 800)),
         (error) => SluiceError.is(error, 'ERR_STORE_BUSY') && error.retryable,
       )
       const { ready, processing } = await driver.counts('q', { cap: 10 })
@@ -53,7 +54,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('claims that replicas have to 
     } finally {
       replica?.resume()
     }
-    const { claims } = await driver.claim('q', request('second'))
+    const { claims } = await driver.claim('q', request('second', 120_000))
     assert.deepEqual(
       claims.map(({ key, crashes, failures }) => [key, crashes, failures]),
       [
@@ -68,7 +69,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('claims that replicas have to 
     const [replica] = servers.replicas
     replica?.pause()
     try {
-      const { claims } = await driver.claim('empty', request('none'))
+      const { claims } = await driver.claim('empty', request('none', 800))
       assert.deepEqual(claims, [])
     } finally {
       replica?.resume()

@@ -15,7 +15,7 @@ export const libraries = ['redis', 'ioredis'] as const
 export async function open(
   options: ConnectionOptions & { readonly timeoutMs?: number },
 ): Promise<Connections> {
-  const { timeoutMs = 5_000, ...given } = options
+  const { timeoutMs = 20_000, ...given } = options
   checkConnectionOptions(given)
   const connections = await openConnections({ ...given, timeoutMs, environment: systemEnvironment })
   onTestFinished(() => connections.close())
