@@ -28,11 +28,7 @@ let sentinel: SentinelRedis
 let cluster: RedisCluster
 
 beforeAll(async () => {
-  ;[single, sentinel, cluster] = await Promise.all([
-    startRedis(),
-    startSentinel({ downAfterMs: 300 }),
-    startCluster(),
-  ])
+  ;[single, sentinel, cluster] = await Promise.all([startRedis(), startSentinel(), startCluster()])
 })
 
 afterAll(async () => {

@@ -10,6 +10,9 @@ const slotCount = 16_384
 /** After how many milliseconds Redis has given up a failover by command. */
 const failOverMs = 5_000
 
+/** How long a node may be silent; while a promotion is awaited, and otherwise: a busy machine holds up healthy ones. */
+const [alertMs, calmMs] = [1_000, 60_000]
+
 /** One process of a cluster. */
 export interface ClusterNode {
   readonly process: RedisProcess
@@ -31,7 +34,10 @@ export interface RedisCluster {
   primaries(): Promise<readonly ClusterNode[]>
   /** A replica of that primary. */
   replicaOf(primary: ClusterNode): Promise<ClusterNode>
-  /** Waits until every running node agrees that another node than `old` serves the key's slot. */
+  /**
+   * Waits until every running node agrees that another node than `old`, which was killed, serves the
+   * key's slot. Only meanwhile are nodes that do not answer soon taken for down.
+   */
   promoted(key: string, old: ClusterNode): Promise<ClusterNode>
   /** Makes a replica the primary by command, in order: nothing is lost. */
   failOver(replica: ClusterNode): Promise<void>
@@ -46,6 +52,8 @@ export interface RedisCluster {
    * Cuts nodes off from the others. Clients reach both sides. Requires `isSplittable`.
    */
   split(minority: readonly ClusterNode[]): Promise<void>
+  /** From now on nodes that do not answer for a second are taken for down, as after a split. */
+  alert(): Promise<void>
   /** The opposite of {@link RedisCluster.split}: what was held back arrives. */
   join(): Promise<void>
   dispose(): Promise<void>
@@ -57,7 +65,7 @@ export interface ClusterOptions extends RedisOptions {
   readonly primaries?: number
   /** Replicas of each primary. Default: 1. */
   readonly replicas?: number
-  /** `cluster-node-timeout`. Default: 1,000. */
+  /** `cluster-node-timeout`. Default: a minute, and a second while a promotion is awaited. */
   readonly nodeTimeoutMs?: number
   /** All connections to nodes go through proxies, so that the nodes can be cut off from each other. */
   readonly isSplittable?: boolean
@@ -119,7 +127,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<RedisC
 }
 
 async function startNodes(options: ClusterOptions): Promise<Cluster> {
-  const { primaries = 3, replicas = 1, nodeTimeoutMs = 1_000, isSplittable = false } = options
+  const { primaries = 3, replicas = 1, nodeTimeoutMs, isSplittable = false } = options
   const count = primaries * (1 + replicas)
   const proxies = new Map<string, StoreProxy[]>()
   const plans: Plan[] = []
@@ -154,7 +162,7 @@ async function startNodes(options: ClusterOptions): Promise<Cluster> {
       const settings = [
         'cluster-enabled yes',
         'cluster-config-file nodes.conf',
-        `cluster-node-timeout ${nodeTimeoutMs}`,
+        `cluster-node-timeout ${nodeTimeoutMs ?? calmMs}`,
         `cluster-port ${plan.busPort}`,
         'cluster-announce-ip 127.0.0.1',
         `cluster-announce-port ${plan.shownPort}`,
@@ -171,7 +179,7 @@ async function startNodes(options: ClusterOptions): Promise<Cluster> {
     }),
   )
   const nodes = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []))
-  const cluster = new Cluster(nodes, plans, proxies)
+  const cluster = new Cluster(nodes, plans, proxies, nodeTimeoutMs)
   const failed = starts.find((start) => start.status === 'rejected')
   if (failed === undefined) return cluster
   await cluster.dispose()
@@ -182,15 +190,18 @@ class Cluster implements RedisCluster {
   readonly nodes: readonly ClusterNode[]
   readonly #plans: readonly Plan[]
   readonly #proxies: ReadonlyMap<string, readonly StoreProxy[]>
+  readonly #nodeTimeoutMs: number | undefined
 
   constructor(
     nodes: readonly ClusterNode[],
     plans: readonly Plan[],
     proxies: ReadonlyMap<string, readonly StoreProxy[]>,
+    nodeTimeoutMs: number | undefined,
   ) {
     this.nodes = nodes
     this.#plans = plans
     this.#proxies = proxies
+    this.#nodeTimeoutMs = nodeTimeoutMs
   }
 
   get urls(): readonly string[] {
@@ -224,20 +235,25 @@ class Cluster implements RedisCluster {
   }
 
   async promoted(key: string, old: ClusterNode): Promise<ClusterNode> {
-    await until('the promotion of a replica', async () => (await this.primaryOf(key)) !== old)
-    return await this.primaryOf(key)
+    return await this.#onAlert(async () => {
+      await until('the promotion of a replica', async () => (await this.primaryOf(key)) !== old)
+      return await this.primaryOf(key)
+    })
   }
 
   async failOver({ process }: ClusterNode): Promise<void> {
     let askedAt = -Infinity
-    await until('a replica taking over by command', async () => {
-      if ((await process.info('role')) === 'master') return true
-      if (performance.now() < askedAt + failOverMs) return false
-      // Refused while the primary seems to be down, as it does for a moment after the machine stood still.
-      await process.command('CLUSTER', 'FAILOVER')
-      askedAt = performance.now()
-      return false
-    })
+    // How soon an election may be repeated depends on the timeout.
+    await this.#onAlert(() =>
+      until('a replica taking over by command', async () => {
+        if ((await process.info('role')) === 'master') return true
+        if (performance.now() < askedAt + failOverMs) return false
+        // Refused while the primary seems to be down, as it does for a moment after the machine stood still.
+        await process.command('CLUSTER', 'FAILOVER')
+        askedAt = performance.now()
+        return false
+      }),
+    )
   }
 
   async healthy(): Promise<void> {
@@ -308,9 +324,29 @@ class Cluster implements RedisCluster {
     }
   }
 
+  async alert(): Promise<void> {
+    await this.#setNodeTimeout(this.#nodeTimeoutMs ?? alertMs)
+  }
+
   async dispose(): Promise<void> {
     await Promise.all(this.nodes.map(({ process }) => process.dispose()))
     await Promise.all([...this.#proxies.values()].flat().map((proxy) => proxy.stop()))
+  }
+
+  async #onAlert<Result>(act: () => Promise<Result>): Promise<Result> {
+    await this.alert()
+    try {
+      return await act()
+    } finally {
+      await this.#setNodeTimeout(this.#nodeTimeoutMs ?? calmMs)
+    }
+  }
+
+  async #setNodeTimeout(ms: number): Promise<void> {
+    const running = this.nodes.filter(({ process }) => process.isRunning)
+    await Promise.all(
+      running.map(({ process }) => process.command('CONFIG', 'SET', 'cluster-node-timeout', ms)),
+    )
   }
 
   #proxiesOf(id: string): readonly StoreProxy[] {

@@ -87,7 +87,10 @@ export interface SentinelRedis {
   readonly sentinels: readonly RedisProcess[]
   /** The process that the Sentinels name as the primary. */
   primary(): Promise<RedisProcess>
-  /** Waits until the Sentinels name another primary than `old`, and that one takes writes. */
+  /**
+   * Waits until the Sentinels name another primary than `old`, which was killed, and that one takes
+   * writes. Only meanwhile is a process that does not answer soon taken for down.
+   */
   promoted(old: RedisProcess): Promise<RedisProcess>
   /** How many failovers the Sentinels have made, or tried to make. */
   failovers(): Promise<number>
@@ -100,20 +103,24 @@ export interface SentinelRedis {
 export interface SentinelOptions extends RedisOptions {
   readonly replicas?: number
   readonly sentinels?: number
-  /** After how many milliseconds of silence a primary counts as down. Default: 1,000. */
+  /**
+   * After how many milliseconds of silence a primary counts as down. Default: a minute, since a busy
+   * machine holds up healthy ones, and a second while a promotion is awaited.
+   */
   readonly downAfterMs?: number
 }
 
 /** Starts a primary, one replica and one Sentinel, or more of them. */
 export async function startSentinel(options: SentinelOptions = {}): Promise<SentinelRedis> {
-  const { sentinels: count = 1, downAfterMs = 1_000 } = options
+  const { sentinels: count = 1, downAfterMs } = options
+  const [calmMs, alertMs] = [downAfterMs ?? 60_000, downAfterMs ?? 1_000]
   const { primary: first, replicas, dispose } = await startReplicated(options)
   const name = 'sluice'
   const nodes = [first, ...replicas]
   const settings = [
     `sentinel monitor ${name} ${first.host} ${first.port} ${Math.floor(count / 2) + 1}`,
-    `sentinel down-after-milliseconds ${name} ${downAfterMs}`,
-    `sentinel failover-timeout ${name} ${Math.max(3_000, downAfterMs)}`,
+    `sentinel down-after-milliseconds ${name} ${calmMs}`,
+    `sentinel failover-timeout ${name} ${Math.max(3_000, alertMs)}`,
     `sentinel parallel-syncs ${name} ${replicas.length}`,
   ]
   const sentinels = await Promise.all(
@@ -137,6 +144,10 @@ export async function startSentinel(options: SentinelOptions = {}): Promise<Sent
       return field('num-slaves') === replicas.length && field('num-other-sentinels') === count - 1
     })
   }
+  const setDownAfter = async (ms: number): Promise<void> => {
+    const setting = ['SENTINEL', 'SET', name, 'down-after-milliseconds', ms]
+    await Promise.all(sentinels.map((one) => one.command(...setting)))
+  }
   /** A replica that a Sentinel takes for down is not promoted. */
   const seesReplicas = async (sentinel: RedisProcess): Promise<void> => {
     await until('Sentinel seeing the replicas', async () => {
@@ -152,11 +163,16 @@ export async function startSentinel(options: SentinelOptions = {}): Promise<Sent
     sentinels,
     primary,
     async promoted(old) {
-      await until('the promotion of a replica', async () => {
-        const now = await primary()
-        return now !== old && (await now.info('role')) === 'master'
-      })
-      return await primary()
+      await setDownAfter(alertMs)
+      try {
+        await until('the promotion of a replica', async () => {
+          const now = await primary()
+          return now !== old && (await now.info('role')) === 'master'
+        })
+        return await primary()
+      } finally {
+        await setDownAfter(calmMs)
+      }
     },
     async failovers() {
       const [sentinel] = sentinels

@@ -102,7 +102,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('servers', () => {
   })
 
   test('Sentinel promotes the replica when the primary is killed', async () => {
-    const server = disposeLater(await startSentinel({ downAfterMs: 300 }))
+    const server = disposeLater(await startSentinel())
     const first = await server.primary()
     await first.command('SET', 'a', 1)
     assert.equal(await first.command('WAIT', 1, 10_000), 1)

@@ -81,6 +81,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('broken networks', () => {
       // Acknowledged by a primary that nobody follows any more, and not confirmed.
       assert.equal(await connections.send('k', ['SET', 'k', 'lost']), 'OK')
       assert.ok((await refusal(barrier.confirmed(1, 200))) instanceof ConnectionError)
+      await cluster.alert()
       await expect.poll(() => replica.process.info('role')).toBe('master')
       await expect
         .poll(() => connections.send('k', ['SET', 'k', 'kept']).catch(() => ''))

@@ -198,7 +198,7 @@ describe.skipIf(!needs('redis-server', hasRedis))(
     })
 
     test('ioredis with Sentinels follows a failover', async () => {
-      const servers = await startSentinel({ downAfterMs: 300 })
+      const servers = await startSentinel()
       onTestFinished(() => servers.dispose())
       const sentinels = servers.sentinels.map(({ port }) => ({ host: '127.0.0.1', port }))
       const connections = await open({

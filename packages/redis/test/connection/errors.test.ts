@@ -90,6 +90,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('errors of servers', () => {
     const kept = await cluster.primaryOf(key)
     const lost = cluster.nodes.find((node) => node !== kept)
     await lost?.process.kill()
+    await cluster.alert()
     await expect
       .poll(async () => {
         const reply = await connections.send(key, ['SET', key, '1']).catch((error) => error)
