@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { createServer } from 'node:net'
+import { createServer, Server } from 'node:net'
 
 /**
  * Below the ephemeral ports, which the system could assign to another program between the moment a
@@ -11,14 +11,30 @@ const highest = 30_000
 /** Counts up from anywhere, so that no port is handed out twice before a program listens on it. */
 let next = randomInt(lowest, highest)
 
-async function isFree(port: number): Promise<boolean> {
+/**
+ * Where a process listens on the ports that it was given, for as long as it lives, so that no other process
+ * is given them: not before a slow server listens there, nor while that server is stopped. A system without
+ * this address relies on two processes rarely counting up from near numbers.
+ */
+const markAddress = '127.0.0.2'
+
+/** A server that listens there; or why not. */
+async function listening(port: number, address: string): Promise<Server | string | undefined> {
   return await new Promise((resolve) => {
-    const probe = createServer()
-    probe.once('error', () => resolve(false))
-    probe.listen(port, '127.0.0.1', () => {
-      probe.close(() => resolve(true))
-    })
+    const server = createServer()
+    server.once('error', ({ code }: NodeJS.ErrnoException) => resolve(code))
+    server.listen(port, address, () => resolve(server.unref()))
   })
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const mark = await listening(port, markAddress)
+  if (mark === 'EADDRINUSE') return false
+  const probe = await listening(port, '127.0.0.1')
+  if (probe instanceof Server)
+    return await new Promise((resolve) => probe.close(() => resolve(true)))
+  if (mark instanceof Server) mark.close()
+  return false
 }
 
 /**

@@ -1,4 +1,5 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
+import { freePort } from './free-port.ts'
 
 /**
  * What a proxy does with connections.
@@ -40,7 +41,8 @@ export class StoreProxy {
   /** Starts a proxy on a free port, in front of port `to` of `host`. */
   static async start(to: number, host = '127.0.0.1'): Promise<StoreProxy> {
     const server = createServer()
-    const port = await listening(server, 0)
+    const port = await freePort()
+    await listening(server, port)
     return new StoreProxy(server, port, to, host)
   }
 
@@ -114,11 +116,9 @@ function end({ client, upstream }: Pair): void {
   upstream.destroy()
 }
 
-async function listening(server: Server, port: number): Promise<number> {
+async function listening(server: Server, port: number): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, '127.0.0.1', resolve)
   })
-  const address = server.address()
-  return typeof address === 'object' && address !== null ? address.port : 0
 }

@@ -1,5 +1,7 @@
+import crypto from 'node:crypto'
+import { syncBuiltinESMExports } from 'node:module'
 import { createServer } from 'node:net'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { freePort } from '../src/free-port.ts'
 
 test('a free port is one on which a server can listen, and is handed out once', async () => {
@@ -16,3 +18,25 @@ test('a free port is one on which a server can listen, and is handed out once', 
     })
   }
 })
+
+test.runIf(process.platform === 'linux')(
+  'a port that one process was given, and does not use yet, is given to no other one',
+  async () => {
+    // Two copies of the module count up from the same number, as two processes may.
+    const from = await freePort()
+    vi.spyOn(crypto, 'randomInt').mockImplementation(() => from + 1)
+    syncBuiltinESMExports()
+    onTestFinished(() => {
+      vi.restoreAllMocks()
+      syncBuiltinESMExports()
+    })
+    const copy = async (): Promise<typeof freePort> => {
+      vi.resetModules()
+      return (await import('../src/free-port.ts')).freePort
+    }
+    const [one, other] = [await copy(), await copy()]
+    const ports: number[] = []
+    for (const next of [one, other, one, other]) ports.push(await next())
+    expect(new Set(ports).size).toBe(ports.length)
+  },
+)

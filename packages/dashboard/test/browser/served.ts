@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { freePort } from '@sluice/needs/free-port'
 import { type Driver, memoryDriver } from 'sluice'
 import type { DashboardOptions } from '../../src/dashboard.ts'
 import { type Serving, serveDashboard } from '../../src/node.ts'
@@ -15,22 +16,17 @@ export interface Served {
 }
 
 /** Where dashboards were served: at an address that a browser knows, it is quicker. */
-const freePorts = new Set<number>()
+const known = new Set<number>()
 
 function portOf(url: string): number {
   return Number(new URL(url).port)
 }
 
 async function serveAnywhere(options: DashboardOptions): Promise<Serving> {
-  for (const port of freePorts) {
-    freePorts.delete(port)
-    try {
-      return await serveDashboard(options, { port })
-    } catch {
-      // Another process has taken the port meanwhile.
-    }
-  }
-  return await serveDashboard(options)
+  // No other process is given this port, so that the dashboard can be stopped and started again there.
+  const [port = await freePort()] = known
+  known.delete(port)
+  return await serveDashboard(options, { port })
 }
 
 /** Serves a store. Signed-in users may act by default. */
@@ -54,10 +50,10 @@ export async function serve(options: Partial<DashboardOptions> = {}): Promise<Se
       if (serving === undefined) return
       await serving.close()
       serving = undefined
-      freePorts.add(portOf(url))
+      known.add(portOf(url))
     },
     start: async () => {
-      freePorts.delete(portOf(url))
+      known.delete(portOf(url))
       serving ??= await serveDashboard(whole, { port: portOf(url) })
     },
   }
