@@ -38,10 +38,10 @@ export interface RunOptions {
   /**
    * How long one case may take, in milliseconds of real time; creating its subject, and closing its
    * drivers with the removal of its stores, may each take as long again, and 15 s in any case.
-   * Default 60 s, and more for some cases.
+   * Default 30 s, and more for some cases.
    */
   readonly timeoutMs?: number | undefined
-  /** How long a wake from another process may take, in milliseconds of real time. Default 10,000. */
+  /** How long a wake from another process may take, in milliseconds of real time. Default 5,000. */
   readonly hintMs?: number | undefined
   /** The seed and the number of random histories. */
   readonly chance?: ChanceOptions | undefined
@@ -50,7 +50,7 @@ export interface RunOptions {
 }
 
 /** Only ends what hangs, also on a machine that is held up. */
-const timeoutMsUsual = 60_000
+const timeoutMsUsual = 30_000
 
 /** How long a store may always take to appear or to go, in milliseconds of real time. */
 const storeMsUsual = 15_000

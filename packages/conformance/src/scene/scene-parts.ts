@@ -60,7 +60,7 @@ export interface SceneOptions {
   readonly subject?: Subject | undefined
   /** Where the scene opens its drivers and leaves its store; its own by default. */
   readonly resources?: CaseResources | undefined
-  /** How long a wake from another process may take, in milliseconds of real time. Default 10,000. */
+  /** How long a wake from another process may take, in milliseconds of real time. Default 5,000. */
   readonly hintMs?: number | undefined
   /** The seed and the number of random histories. */
   readonly chance?: ChanceOptions | undefined
@@ -88,7 +88,7 @@ export interface ChanceOptions {
  * How long a wake from another process may take by default, in milliseconds of real time: it only ends
  * what hangs, also on a machine that is held up.
  */
-export const hintMsUsual = 10_000
+export const hintMsUsual = 5_000
 
 /** The lease of cases that do not depend on its length, in milliseconds. */
 export const leaseMsUsual = 30_000

@@ -56,6 +56,7 @@ export const powerCases: readonly Case[] = [
     id: 'power.last',
     title: 'the last write before a power cut is kept, whichever verb it was',
     needs,
+    timeoutMs: 60_000,
     async run(first) {
       let s = first
       const names = ['done', 'retry', 'release', 'park', 'renew', 'expire', 'cancel', 'forget']
@@ -105,6 +106,7 @@ export const powerCases: readonly Case[] = [
     id: 'power.middle',
     title: 'a batch that is in flight at a power cut is stored completely or not at all',
     needs,
+    timeoutMs: 60_000,
     async run(first) {
       let s = first
       for (let round = 0; round < 3; round += 1) {
