@@ -11,7 +11,7 @@ import { transferOf } from './transfer-of.ts'
 /** The core of a queue of this package. */
 export function coreOf<T>(queue: Queue<T>): QueueCore {
   if (queue instanceof PlainQueue) return (queue as PlainQueue<T>).core
-  throw new SluiceTypeError('queue', 'must be a queue made by this package')
+  throw new SluiceTypeError('queue', 'must be a queue of this copy of sluice')
 }
 
 /**

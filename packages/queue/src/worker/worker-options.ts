@@ -46,7 +46,7 @@ export function checkWorkerOptions<T>(options: WorkerOptions<T>): CheckedWorkerO
   if (!(queue instanceof PlainQueue)) {
     throw new SluiceTypeError(
       'queue',
-      'must be a queue of this package with a driver; take the keys of any other in a loop',
+      'must be a queue of this copy of sluice, with a driver; take the keys of any other in a loop',
     )
   }
   checkNumber('concurrency', concurrency, { min: 1, max: concurrencyMax, integer: true })

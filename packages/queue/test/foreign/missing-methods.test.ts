@@ -64,7 +64,7 @@ describe('a queue with no more than the methods of client-go’s interface', () 
   test('has no worker, which says what to do instead', () => {
     const options = { queue: bare(new Scene(direct)), handler: () => undefined }
     expect(() => createWorker(options)).toThrow(
-      'queue must be a queue of this package with a driver; take the keys of any other in a loop',
+      'queue must be a queue of this copy of sluice, with a driver; take the keys of any other in a loop',
     )
   })
 
