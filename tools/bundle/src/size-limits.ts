@@ -35,8 +35,8 @@ export const sizeLimits: Readonly<Record<string, number>> = {
 /** The same for `createQueue` with the memory driver in a browser, where less is fetched at first. */
 export const browserLimits = {
   atFirst: 29.3,
-  atFirstWithWorker: 35.3,
-  inOneFile: 57.1,
+  atFirstWithWorker: 35.4,
+  inOneFile: 57.2,
   /** What is not fetched at first. */
   later: [
     'core/src/driver/history.ts',

@@ -216,8 +216,19 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
     return this
   }
 
+  /** What a log shows: the other members lead to the whole queue. */
+  toJSON(): object {
+    const { key, item, token, failures, crashes, priority, addedAt } = this
+    return { key, item, token, failures, crashes, priority, addedAt }
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.phase !== 'held') return
     await (this.policy.disposeAs === 'retry' ? this.retry() : this.release())
   }
 }
+
+// What `console.log` calls.
+Object.defineProperty(HeldKey.prototype, Symbol.for('nodejs.util.inspect.custom'), {
+  value: HeldKey.prototype.toJSON,
+})

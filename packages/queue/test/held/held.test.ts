@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { type Held, type Queue, SluiceError } from '../../src/index.ts'
 import { drainKeys, holding, Scene, type SceneOptions, setups, take } from '../support/setups.ts'
@@ -14,6 +15,24 @@ describe.each(setups)('a Held over $way', (setup) => {
     expect(held.addedAt).toBe(askedAt)
     expect(held.signal.aborted).toBe(false)
     expect(held.signal).toBe(held.signal)
+  })
+
+  test('Held: in a log it is its key, without the queue behind it', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue<{ id: number }>({ keyOf: ({ id }) => `order/${id}` })
+    await queue.add({ id: 42 })
+    const held = await take(queue)
+    const shown = {
+      key: 'order/42',
+      item: { id: 42 },
+      token: held.token,
+      failures: 0,
+      crashes: 0,
+      priority: 0,
+      addedAt: held.addedAt,
+    }
+    expect(JSON.parse(JSON.stringify({ held }))).toEqual({ held: shown })
+    expect(inspect(held)).toBe(inspect(shown))
   })
 
   test('tokens rise, per key and in the whole store', async () => {
