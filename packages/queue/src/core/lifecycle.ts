@@ -317,7 +317,7 @@ export class Lifecycle {
 }
 
 /** Waits for something, but not longer than until `endAt` in real time; whether it has ended. */
-function endsBy(ending: Promise<void>, endAt: number): Promise<boolean> {
+export function endsBy(ending: Promise<void>, endAt: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     let isLast = false
     // In a process that was held up, timers fire before answers that have come are read: the last part

@@ -4,10 +4,11 @@ import {
   checkObject,
   delayMsMax,
   graceMsDefault,
+  SluiceError,
   SluiceTypeError,
   systemClock,
 } from '@sluice/core'
-import { closeMs } from '../core/lifecycle.ts'
+import { closeMs, endsBy } from '../core/lifecycle.ts'
 
 /** Something that takes work and can stop doing so: a worker. */
 export interface Stops {
@@ -86,7 +87,13 @@ async function stopAll(targets: readonly Stoppable[], graceMs: number): Promise<
   const workers = targets.filter((target): target is Stops => 'stop' in target)
   const queues = targets.filter((target): target is Closes => !('stop' in target))
   const endAt = systemClock.monotonicMs() + graceMs + closeMs
-  await Promise.all(workers.map((worker) => attempt(() => worker.stop({ graceMs }))))
+  const stopInTime = async (worker: Stops): Promise<void> => {
+    // A server does not stop while a socket is open: queues are closed all the same.
+    if (await endsBy(Promise.resolve(worker.stop({ graceMs })), endAt)) return
+    const late = 'cannot stop all in time: something did not end within graceMs and 2 s'
+    throw new SluiceError('ERR_TIMEOUT', late)
+  }
+  await Promise.all(workers.map((worker) => attempt(() => stopInTime(worker))))
   // Where there are workers, they have had the grace.
   const left = workers.length > 0 ? 0 : graceMs
   const leftMs = endAt - systemClock.monotonicMs()
@@ -98,9 +105,10 @@ async function stopAll(targets: readonly Stoppable[], graceMs: number): Promise<
  *
  * The first signal stops gracefully: no more keys are taken, running handlers have `graceMs`. The
  * second one takes the rest of the grace away: signals are aborted at once. From then on signals do
- * what they do without this, so that a third one ends the process. Queues that are given
- * with workers are closed after them. The exit code of the process becomes 1 if stopping fails, or if
- * one of the workers has to end, as for a damaged store. Needs a process: not for browsers.
+ * what they do without this, so that a third one ends the process. Queues that are given with workers
+ * are closed after them, and after `graceMs` and two seconds also if something does not stop. The exit
+ * code of the process becomes 1 if stopping fails, or if one of the workers has to end, as for a
+ * damaged store. Needs a process: not for browsers.
  */
 export function stopOnSignals(
   what: Stoppable | readonly Stoppable[],

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { systemClock } from '@sluice/core'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { createQueue, createWorker, stopOnSignals } from '../../src/index.ts'
+import { createQueue, createWorker, SluiceError, stopOnSignals } from '../../src/index.ts'
 
 const program = new URL('../support/programs/stopping.ts', import.meta.url).pathname
 
@@ -104,13 +104,33 @@ test.each([
   },
 )
 
-test('queues get what their workers leave of the grace and two seconds', async () => {
-  let nowMs = 0
-  const reading = vi.spyOn(systemClock, 'monotonicMs').mockImplementation(() => nowMs)
+/** The time that queues and workers see; it stands still unless a test moves it. */
+function standingTime(): { nowMs: number } {
+  const time = { nowMs: 0 }
+  const reading = vi.spyOn(systemClock, 'monotonicMs').mockImplementation(() => time.nowMs)
   onTestFinished(() => reading.mockRestore())
+  return time
+}
+
+/** What the process says of a stop that fails. */
+function expectWarning(error: Error): () => void {
+  const { exitCode } = process
+  const warning = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
+  onTestFinished(() => {
+    process.exitCode = exitCode
+    warning.mockRestore()
+  })
+  return () => {
+    expect(warning.mock.calls).toEqual([[error]])
+    expect(process.exitCode).toBe(1)
+  }
+}
+
+test('queues get what their workers leave of the grace and two seconds', async () => {
+  const time = standingTime()
   const worker = {
     async stop({ graceMs }: { readonly graceMs: number }): Promise<void> {
-      nowMs += graceMs + 700
+      time.nowMs += graceMs + 700
     },
   }
   const closed = new Promise<unknown>((resolve) => {
@@ -126,12 +146,7 @@ test('queues get what their workers leave of the grace and two seconds', async (
 })
 
 test('one that fails to stop leaves the others their grace, and queues are closed after them', async () => {
-  const { exitCode } = process
-  const warning = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
-  onTestFinished(() => {
-    process.exitCode = exitCode
-    warning.mockRestore()
-  })
+  const isWarned = expectWarning(new Error('the server is not running'))
   const happened: string[] = []
   const closed = new Promise<void>((resolve) => {
     const server = {
@@ -156,8 +171,25 @@ test('one that fails to stop leaves the others their grace, and queues are close
   process.emit('SIGUSR2')
   await closed
   expect(happened).toEqual(['stopped', 'closed'])
-  expect(warning).toHaveBeenCalledWith(new Error('the server is not running'))
-  expect(process.exitCode).toBe(1)
+  isWarned()
+})
+
+test('one that never stops, such as a server with an open socket, does not keep the queues open', async () => {
+  const time = standingTime()
+  const late = 'cannot stop all in time: something did not end within graceMs and 2 s'
+  const isWarned = expectWarning(new SluiceError('ERR_TIMEOUT', late))
+  const server = {
+    stop({ graceMs }: { readonly graceMs: number }): Promise<void> {
+      time.nowMs += graceMs + 2_000
+      return new Promise(() => undefined)
+    },
+  }
+  await new Promise<void>((resolve) => {
+    const queue = { close: async (): Promise<void> => resolve() }
+    stopOnSignals([server, queue], { signals: ['SIGUSR2'] })
+    process.emit('SIGUSR2')
+  })
+  isWarned()
 })
 
 test('undoing leaves signals as they were', async () => {
