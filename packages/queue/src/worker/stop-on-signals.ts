@@ -130,7 +130,8 @@ export function stopOnSignals(
   const stop = async (ms: number): Promise<void> => {
     await stopAll(targets, ms)
     undo()
-    if (exit) process.exit()
+    // After what was emitted: warnings are printed in the next tick.
+    if (exit) process.nextTick(() => process.exit())
   }
   const onSignal = (signal: NodeJS.Signals): void => {
     if (!isStopping) {

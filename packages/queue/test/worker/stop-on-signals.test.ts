@@ -84,6 +84,14 @@ test('a queue is closed, and the signals of its holders are aborted at the secon
   expect(program.lines).toEqual(['running', 'stopping', 'aborted ERR_CLOSING'])
 })
 
+test('the warning of a stop that fails is printed before the process ends', async () => {
+  const program = new Program('failing')
+  await program.says('running')
+  program.child.kill('SIGTERM')
+  expect(await program.ended).toEqual({ code: 1, signal: null })
+  expect(program.lines).toEqual(['running', 'the server is not running'])
+})
+
 test('a store that says nothing does not keep the process', async () => {
   const program = new Program('silent')
   await program.says('running')

@@ -30,6 +30,17 @@ if (mode === 'damaged' || mode === 'undone') {
   const worker = createWorker({ queue, handler: () => undefined, onError: () => undefined })
   const undo = stopOnSignals([worker, queue])
   if (mode === 'undone') undo()
+} else if (mode === 'failing') {
+  const server = {
+    stop(): Promise<void> {
+      throw new Error('the server is not running')
+    },
+  }
+  stopOnSignals([server, queue], { exit: true })
+  process.once('warning', ({ message }) => say(message))
+  say('running')
+  // real time: it only keeps this process alive until the signal comes
+  setInterval(() => undefined, 1_000)
 } else if (mode === 'queue') {
   const held = await queue.get()
   const stopped = onAbort(held!.signal).then(() => held!.release())
