@@ -2,6 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Clock } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { beforeEach, expect, test } from 'vitest'
 import { cli, type Ended, json, output, scratchFolder } from './cli.ts'
@@ -170,4 +171,25 @@ test('a change waits for another one, and names its lock when that does not end'
   const second = set('second')
   await clock.step(10_000)
   expect(await second).toMatchObject({ code: 1, err: expect.stringContaining(`${lock} exists`) })
+})
+
+test('a change that waits does not give up because the machine stood still meanwhile', async () => {
+  const clock = fakeClock()
+  let stoodMs = 0
+  const jumping: Clock = {
+    now: () => clock.now() + stoodMs,
+    monotonicMs: () => clock.monotonicMs() + stoodMs,
+    startTimer: (ms, act) => clock.startTimer(ms, act),
+    startTicker: (ms, act) => clock.startTicker(ms, act),
+  }
+  const lock = join(folder, 'config/sluice/config.json.lock')
+  mkdirSync(join(folder, 'config/sluice'), { recursive: true })
+  writeFileSync(lock, '')
+  const set = cli(['config', 'set', 'dev', './x.db'], { env, cwd: folder, clock: jumping })
+  await clock.waitForWaiters(1)
+  stoodMs = 60_000
+  await clock.step(5)
+  rmSync(lock)
+  await clock.step(5)
+  expect((await set).code).toBe(0)
 })

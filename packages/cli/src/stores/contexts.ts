@@ -73,9 +73,9 @@ export async function changeContexts<T>(
   const failed = (error: unknown): CommandError =>
     new CommandError('ERR_FILE', `${path} cannot be written`, exitCodes.failed, error)
   const lock = `${path}.lock`
-  const endAt = terminal.clock.monotonicMs() + lockMs.longest
-  while (!isTaken(lock, failed)) {
-    if (terminal.clock.monotonicMs() >= endAt) {
+  // Added up: while the machine stands still, the other command has no time to end.
+  for (let waitedMs = 0; !isTaken(lock, failed); waitedMs += lockMs.look) {
+    if (waitedMs >= lockMs.longest) {
       const message = `${lock} exists: another command changes the contexts. If none runs, delete the file`
       throw new CommandError('ERR_FILE', message, exitCodes.failed)
     }
