@@ -22,6 +22,8 @@ export class ClockSteps {
   #wallOffset: number | undefined
   /** When the last step was detected, on the monotonic clock. */
   #steppedAt = -Infinity
+  /** When the last step was detected before which no lease was in doubt, on the monotonic clock. */
+  doubtedSince = -Infinity
   /** How many steps were detected. */
   count = 0
 
@@ -67,7 +69,9 @@ export class ClockSteps {
   }
 
   #stepped(): void {
-    this.#steppedAt = this.#calls.handle.clock.monotonicMs()
+    const now = this.#calls.handle.clock.monotonicMs()
+    if (this.doubtMs === 0) this.doubtedSince = now
+    this.#steppedAt = now
     this.count += 1
     this.#onStep()
   }

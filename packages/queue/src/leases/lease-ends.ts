@@ -70,7 +70,8 @@ export class LeaseEnds {
 
   #isDoubtful(token: number): boolean {
     const now = this.#owner.calls.handle.clock.monotonicMs()
-    const since = this.#doubted.get(token) ?? now
+    // A doubt of before that the holder has ended by renewing does not count for this one.
+    const since = Math.max(this.#doubted.get(token) ?? now, this.#clockSteps.doubtedSince)
     this.#doubted.set(token, since)
     return now - since < leasesMax * this.#clockSteps.leaseMs
   }

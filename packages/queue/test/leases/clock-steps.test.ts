@@ -199,6 +199,23 @@ describe('Time: a clock that is stepped again', () => {
   })
 })
 
+describe('Time: a clock that is stepped again after many leases', () => {
+  test('leaves the key to its holder as the first time', async () => {
+    const two = new TwoProcesses()
+    const queue = two.queue()
+    await queue.add('alive')
+    const held = await take(queue)
+    two.watch()
+    for (let steps = 0; steps < 2; steps += 1) {
+      await two.clock.step(5 * leaseMs)
+      await two.stepWall(hour)
+      await two.wakeOther()
+      await two.clock.step(1)
+      expect([two.taken, held.signal.aborted]).toEqual([[], false])
+    }
+  })
+})
+
 describe('Time: a holder after a step', () => {
   test.each([
     ['forward', hour],

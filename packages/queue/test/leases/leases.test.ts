@@ -339,4 +339,25 @@ describe('renewals that hang', () => {
     expect(finishing.value).toBe('idle')
     scene.late.letGo('renew')
   })
+
+  test('a finish under way whose key was claimed again is judged by its own answer', async () => {
+    const { scene, queue, held } = await holding(late)
+    let answer = () => {}
+    scene.late.after = async ({ verb }) => {
+      if (verb !== 'finish') return
+      scene.late.inFlight -= 1
+      await new Promise<void>((resolve) => {
+        answer = resolve
+      })
+      scene.late.inFlight += 1
+    }
+    const finishing = seen(held.done())
+    await queue.add('a')
+    const next = await take(queue)
+    await scene.clock.step(leaseMs)
+    expect([held.signal.aborted, next.signal.aborted]).toEqual([false, false])
+    answer()
+    await scene.quiet()
+    expect(finishing.value).toBe('idle')
+  })
 })

@@ -53,6 +53,34 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'a run whose finish is under way is lost to the next run of its key',
+    edits: [
+      {
+        file: 'packages/queue/src/leases/lease-keeper.ts',
+        find: "newest.get(held.key) !== held && held.phase === 'held'",
+        replace: 'newest.get(held.key) !== held',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/leases/leases.test.ts',
+      title: 'a finish under way whose key was claimed again is judged by its own answer',
+    },
+  },
+  {
+    name: 'a lease that was in doubt once is not after a later step of the clock',
+    edits: [
+      {
+        file: 'packages/queue/src/leases/lease-ends.ts',
+        find: 'Math.max(this.#doubted.get(token) ?? now, this.#clockSteps.doubtedSince)',
+        replace: '(this.#doubted.get(token) ?? now)',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/leases/clock-steps.test.ts',
+      title: 'leaves the key to its holder as the first time',
+    },
+  },
+  {
     name: 'any answer of the store ends the trouble with claims',
     edits: [
       {
