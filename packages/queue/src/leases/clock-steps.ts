@@ -23,7 +23,7 @@ export class ClockSteps {
   /** When the last step was detected, on the monotonic clock. */
   #steppedAt = -Infinity
   /** When the last step was detected before which no lease was in doubt, on the monotonic clock. */
-  doubtedSince = -Infinity
+  doubtedSince: number = -Infinity
   /** How many steps were detected. */
   count = 0
 

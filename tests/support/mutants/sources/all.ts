@@ -13,6 +13,7 @@ import { foundByTestsOfRedis } from './found-by-tests/redis.ts'
 import { foundByTestsOfRedisConnections } from './found-by-tests/redis-connections.ts'
 import { foundByTestsOfSqlite } from './found-by-tests/sqlite.ts'
 import { foundByTestsOfSqliteFiles } from './found-by-tests/sqlite-files.ts'
+import { foundByTestsOfStopping } from './found-by-tests/stopping.ts'
 import { foundByTestsOfTransfer } from './found-by-tests/transfer.ts'
 import { foundByTestsOfWaits } from './found-by-tests/waits.ts'
 import { foundByTestsOfWorkers } from './found-by-tests/workers.ts'
@@ -25,6 +26,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...foundByTestsOfCalls,
   ...foundByTestsOfWaits,
   ...foundByTestsOfWorkers,
+  ...foundByTestsOfStopping,
   ...foundByTestsOfInspection,
   ...foundByTestsOfTransfer,
   ...foundByTestsOfSqlite,

@@ -290,4 +290,18 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
       title: 'is refused at add, naming the schema',
     },
   },
+  {
+    name: 'a key in a log brings the whole queue with it',
+    edits: [
+      {
+        file: 'packages/queue/src/held/held-key.ts',
+        find: "Symbol.for('nodejs.util.inspect.custom')",
+        replace: "Symbol.for('none')",
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/held/held.test.ts',
+      title: 'Held: in a log it is its key, without the queue behind it',
+    },
+  },
 ]

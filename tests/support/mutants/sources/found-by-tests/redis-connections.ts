@@ -289,4 +289,18 @@ export const foundByTestsOfRedisConnections: readonly FoundByTest[] = [
       title: 'are listed while they have keys, however long ago a process used them',
     },
   },
+  {
+    name: 'doctor takes the time that a reply of Redis took for a difference of the clocks',
+    edits: [
+      {
+        file: 'packages/redis/src/doctor.ts',
+        find: 'Math.max(0, theirs - after)',
+        replace: 'theirs - before',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/doctor.test.ts',
+      title: 'a reply that is late says nothing against the clock of the server',
+    },
+  },
 ]

@@ -198,4 +198,18 @@ export const foundByTestsOfSqliteFiles: readonly FoundByTest[] = [
       title: 'a directory that was moved while in use is waited for, as a file is',
     },
   },
+  {
+    name: 'an error of a file of SQLite keeps what the system said to itself',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection/store-file.ts',
+        find: 'reason === undefined ? message',
+        replace: 'true ? message',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/refusals.test.ts',
+      title: 'what the system says is in the message, since a log has no more of the error',
+    },
+  },
 ]

@@ -355,20 +355,6 @@ export const foundByTestsOfWaits: readonly FoundByTest[] = [
     },
   },
   {
-    name: 'a queue that a signal closes has the whole grace after its workers have had it',
-    edits: [
-      {
-        file: 'packages/queue/src/worker/stop-on-signals.ts',
-        find: 'queue.close({ graceMs: left }, leftMs)',
-        replace: 'queue.close({ graceMs: left })',
-      },
-    ],
-    finder: {
-      file: 'packages/queue/test/worker/stop-on-signals.test.ts',
-      title: 'queues get what their workers leave of the grace and two seconds',
-    },
-  },
-  {
     name: 'a shutdown waits for the store without an end',
     edits: [
       {
