@@ -126,7 +126,8 @@ async function explainWebhook(): Promise<void> {
   const key = refused.toSorted((a, b) => b.failures - a.failures)[0]
   if (key === undefined) return
   const { conditions } = await webhooks.inspect.explain(key.key)
-  const why = conditions.find(({ ok }) => ok === false)
+  // By now it may run again.
+  const why = conditions.find(({ code, ok }) => ok === false && code.startsWith('BACKOFF_'))
   if (why === undefined || key.lastError === undefined) return
   say(`why does ${key.key} of webhooks not run? ${why.evidence}: ${key.lastError.message}`)
 }

@@ -74,11 +74,13 @@ test('columns are as wide as their content on a terminal', () => {
 })
 
 test('a text is cut in a time that does not depend on its length', () => {
-  const msOf = (text: string): number => {
+  const onceMs = (text: string): number => {
     const before = process.cpuUsage()
     for (let times = 0; times < 300; times += 1) cutTo(text, 60)
     return process.cpuUsage(before).user / 1_000
   }
+  // The least of some: the collector of garbage, which has to look through all of the process, counts as well.
+  const msOf = (text: string): number => Math.min(...Array.from({ length: 5 }, () => onceMs(text)))
   const short = msOf('x'.repeat(200))
   expect(msOf('x'.repeat(65_000))).toBeLessThan(20 * short + 50)
 })
