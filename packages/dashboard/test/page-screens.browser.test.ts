@@ -65,7 +65,7 @@ describe.skipIf(!hasChromium)('the screens', { timeout: 240_000 }, () => {
         await visit.reads('.pages', '6 shown, all keys')
         await visit.go({ at: 'queue', queue: 'mails', keys: {}, cursors: [] })
         await visit.reads('section[aria-label=Workers] tbody', /:\d+.*1\/2/s)
-        await visit.reads('section[aria-label=Leases] tbody', /^a processing \d+ s/)
+        await visit.reads('section[aria-label=Leases] tbody', /^a processing \d+ (s|min)/)
         await visit.reads('.limiter', /1 h doubled/)
         await visit.reads('.buckets', /mails-bucket \d+ of 100 tokens/)
       }),

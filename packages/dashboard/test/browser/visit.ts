@@ -8,6 +8,7 @@ import type {
   Request,
 } from 'playwright-core'
 import { expect } from 'vitest'
+import { shownForMs } from '../../client/src/live/notices.ts'
 import type { PageLocation } from '../../client/src/location/location.ts'
 import { hashOf } from '../../client/src/location/location.ts'
 import type { Served } from './served.ts'
@@ -18,8 +19,20 @@ import type { Served } from './served.ts'
  */
 const idlePages = new WeakMap<Browser, Page[]>()
 
-async function newPage(browser: Browser, options: BrowserContextOptions): Promise<Page> {
+/** A browser in which notices stay until they are closed: a test that is held up would miss them. */
+async function newContext(browser: Browser, options?: BrowserContextOptions) {
   const context = await browser.newContext({ reducedMotion: 'reduce', ...options })
+  await context.addInitScript((noticesMs) => {
+    const start = setTimeout
+    const later = (act: () => void, ms?: number) =>
+      noticesMs.includes(ms ?? 0) ? 0 : start(act, ms)
+    Object.assign(globalThis, { setTimeout: later })
+  }, Object.values(shownForMs))
+  return context
+}
+
+async function newPage(browser: Browser, options: BrowserContextOptions): Promise<Page> {
+  const context = await newContext(browser, options)
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
   return await context.newPage()
 }
@@ -92,7 +105,7 @@ export class Visit {
 
   /** Opens the page without signing in. */
   static async stranger(browser: Browser, served: Served, hash: string): Promise<Visit> {
-    const context = await browser.newContext({ reducedMotion: 'reduce' })
+    const context = await newContext(browser)
     const visit = new Visit(await context.newPage(), served)
     await visit.page.goto(`${served.url}${hash}`)
     return visit
@@ -123,15 +136,23 @@ export class Visit {
 
   /** Closes dialogs, and goes to the overview. */
   async tidy(): Promise<void> {
-    await this.page.evaluate(() => {
-      for (const dialog of document.querySelectorAll('dialog')) dialog.close()
-      for (const box of document.querySelectorAll<HTMLElement>(':popover-open')) box.hidePopover()
-      for (const close of document.querySelectorAll<HTMLElement>('.notice button')) close.click()
-      scrollTo(0, 0)
-    })
+    const close = () =>
+      this.page.evaluate(() => {
+        for (const dialog of document.querySelectorAll('dialog')) dialog.close()
+        for (const box of document.querySelectorAll<HTMLElement>(':popover-open')) box.hidePopover()
+        for (const button of document.querySelectorAll<HTMLElement>('.notice button'))
+          button.click()
+        scrollTo(0, 0)
+      })
+    await close()
     await this.page.mouse.move(0, 0)
     await this.go({ at: 'overview', filter: '', order: 'worst' })
-    await this.until(() => this.count('dialog, .notice, .key-screen, .keys'), 0)
+    // The notice of the last action may come late.
+    const left = async () => {
+      await close()
+      return await this.count('dialog, .notice, .key-screen, .keys')
+    }
+    await this.until(left, 0)
   }
 
   /** Nothing may have gone wrong. */

@@ -13,7 +13,12 @@ export const notices = signal<readonly Notice[]>([])
 /** The text of the live region for screen readers. */
 export const announcement = signal('')
 
-const shownFor = 6_000
+/** For how long a notice is shown. */
+export const shownForMs: Readonly<Record<Notice['kind'], number>> = {
+  done: 6_000,
+  news: 6_000,
+  failed: 18_000,
+}
 let lastId = 0
 
 /** Shows a notice in the corner and announces it to screen readers. */
@@ -22,7 +27,7 @@ export function notify(kind: Notice['kind'], words: string): void {
   const id = lastId
   notices.value = [...notices.value.slice(-3), { id, words, kind }]
   announce(words)
-  setTimeout(() => dismiss(id), kind === 'failed' ? 3 * shownFor : shownFor)
+  setTimeout(() => dismiss(id), shownForMs[kind])
 }
 
 export function dismiss(id: number): void {
