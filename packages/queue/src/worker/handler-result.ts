@@ -1,4 +1,11 @@
-import { delayMsMax, priorityMax, priorityMin, SluiceTypeError } from '@sluice/core'
+import {
+  checkDelay,
+  checkNumber,
+  priorityMax,
+  priorityMin,
+  SluiceError,
+  SluiceTypeError,
+} from '@sluice/core'
 
 /** A result of a handler as it may come, also against its type. */
 interface Returned {
@@ -24,6 +31,7 @@ export function readHandlerResult(result: unknown, own: number): RunEnd {
     const end = endOf(result as Returned | null | undefined, own)
     if (end !== undefined) return end
   } catch (cause) {
+    if (SluiceError.is(cause)) throw cause
     details = { cause }
   }
   throw new SluiceTypeError(
@@ -36,19 +44,13 @@ export function readHandlerResult(result: unknown, own: number): RunEnd {
 function endOf(result: Returned | null | undefined, own: number): RunEnd | undefined {
   if (result === undefined || result === null) return { as: 'done' }
   // A result that is not an object has none of these.
-  const { priority = own, requeue, requeueAfterMs: delayMs } = result
-  if (!isPriority(priority)) return undefined
-  if (delayMs !== undefined && !isDelay(delayMs)) return undefined
+  const { priority: wish = own, requeue, requeueAfterMs: ms } = result
+  const limits = { min: priorityMin, max: priorityMax, integer: true }
+  const priority = checkNumber('handler(item).priority', wish, limits)
+  const isAtOnce = ms === undefined || ms === -Infinity
+  const delayMs = isAtOnce ? ms : checkDelay('handler(item).requeueAfterMs', ms)
   if (delayMs !== undefined && delayMs > 0) return { as: 'requeue_after', priority, delayMs }
   if (requeue === true) return { as: 'requeue', priority }
   // A delay that is not above zero means the same as a requeue of false.
   return (requeue ?? delayMs === undefined) === false ? { as: 'done' } : undefined
-}
-
-function isPriority(value: unknown): value is number {
-  return Number.isInteger(value) && Number(value) >= priorityMin && Number(value) <= priorityMax
-}
-
-function isDelay(value: unknown): value is number {
-  return typeof value === 'number' && value <= delayMsMax
 }

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { createWorker, type HandlerContext, type HandlerResult } from '../../src/index.ts'
 import { leases, setUp } from '../support/worker-setups.ts'
 
@@ -94,6 +94,29 @@ describe.each(leases)('a key of a worker %s', (_name, leaseMs) => {
     await queue.add('a')
     await clock.step(0)
     expect(await row('a')).toMatchObject({ state: 'backoff', failures: 1 })
+    await worker.stop()
+    await queue.close()
+  })
+
+  test.each([
+    [{ requeueAfterMs: '5' }, 'handler(item).requeueAfterMs must be a number of milliseconds; got'],
+    [
+      { requeueAfterMs: 1e13 },
+      'handler(item).requeueAfterMs must be finite and at most 315576000000',
+    ],
+    [{ requeue: true, priority: 1.5 }, 'handler(item).priority must be a whole number from -1000'],
+    [{}, 'handler(item) must return nothing, { requeueAfterMs } or { requeue }'],
+  ])('what is wrong with a result is said: %j', async (result, words) => {
+    const { queue, clock } = setUp(leaseMs)
+    const onError = vi.fn<(error: unknown) => void>()
+    const worker = createWorker<string>({
+      queue,
+      onError,
+      handler: () => result as HandlerResult,
+    })
+    await queue.add('a')
+    await clock.step(0)
+    expect(String(onError.mock.calls[0]?.[0])).toContain(words)
     await worker.stop()
     await queue.close()
   })
