@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { describe, test } from 'vitest'
 import { bundle, bundleSplit } from '../src/bundle.ts'
 import { entryPoints } from '../src/entry-points.ts'
@@ -37,6 +38,13 @@ describe('a bundle for a browser', () => {
     assert.ok(withWorker <= browserLimits.atFirstWithWorker * 1_000, `${withWorker} with a worker`)
     assert.ok(firstGzipBytes <= browserLimits.atFirst * 1_000, `${firstGzipBytes} bytes at first`)
     assert.ok(gzipBytes <= browserLimits.inOneFile * 1_000, `${gzipBytes} bytes in one file`)
+    const readme = readFileSync(
+      new URL('../../../packages/memory/README.md', import.meta.url),
+      'utf8',
+    )
+    for (const bytes of [firstGzipBytes, withWorker, gzipBytes]) {
+      assert.match(readme, new RegExp(`\\b${Math.round(bytes / 1_000)} kB`))
+    }
   })
 
   test('what only some queues need is fetched when they need it', async () => {
