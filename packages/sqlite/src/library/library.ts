@@ -29,9 +29,21 @@ function isMissing(error: unknown): boolean {
 }
 
 function classOf(name: LibraryName): DatabaseClass {
-  if (name === 'better-sqlite3') return requireHere(name) as DatabaseClass
+  if (name === 'better-sqlite3') return loaded(requireHere(name) as DatabaseClass)
   const { Database, DatabaseSync } = requireHere(name) as Record<string, DatabaseClass>
   return (name === 'bun:sqlite' ? Database : DatabaseSync) as DatabaseClass
+}
+
+/** It loads its binary with the first connection, where the error would look like one of the file. */
+function loaded(BetterSqlite3: DatabaseClass): DatabaseClass {
+  try {
+    new BetterSqlite3(':memory:').close()
+    return BetterSqlite3
+  } catch (cause) {
+    const [reason] = (cause as Error).message.split('\n')
+    const message = `better-sqlite3 does not load: ${reason}; install it again, or set library: 'node:sqlite'`
+    throw new SluiceError('ERR_STORE', message, { cause })
+  }
 }
 
 function libraryOf(name: LibraryName, Database: DatabaseClass): Library {
@@ -55,6 +67,7 @@ export function loadLibrary(name: LibraryName | undefined): Library {
     try {
       return libraryOf(candidate, classOf(candidate))
     } catch (error) {
+      if (SluiceError.is(error)) throw error
       const missing = isMissing(error)
       if (missing && name === undefined) continue
       const message = `${candidate} ${missing ? 'is not installed' : 'does not load'}`

@@ -1,0 +1,30 @@
+/** A program in which better-sqlite3 is installed, and its binary cannot be loaded. */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { test } from 'vitest'
+import { scratchFile } from './scratch.ts'
+
+const program = `
+const { sqliteDriver } = await import(${JSON.stringify(new URL('../src/index.ts', import.meta.url).href)})
+try {
+  await sqliteDriver({ file: process.argv[1] }).open({})
+} catch ({ code, message, retryable }) {
+  console.log(JSON.stringify({ code, message, retryable }))
+}
+`
+
+test('a better-sqlite3 whose binary does not load says so, and what else there is', () => {
+  const args = ['--conditions=sluice-source', '--experimental-strip-types', '--no-warnings']
+  const said = execFileSync(
+    process.execPath,
+    [...args, '--no-addons', '--input-type=module', '-e', program, scratchFile()],
+    { cwd: import.meta.dirname, encoding: 'utf8' },
+  )
+  assert.deepEqual(JSON.parse(said), {
+    code: 'ERR_STORE',
+    message:
+      'better-sqlite3 does not load: Cannot load native addon because loading addons is disabled.; ' +
+      "install it again, or set library: 'node:sqlite' [ERR_STORE]",
+    retryable: false,
+  })
+})
