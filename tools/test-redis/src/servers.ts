@@ -1,4 +1,4 @@
-import { freePort } from '@sluice/needs/free-port'
+import { freePort, onFreePorts } from '@sluice/needs/free-port'
 import type { SteppedClock } from '@sluice/needs/stepped-clock'
 import { RedisProcess, type RedisProcessOptions } from './redis-process.ts'
 import { until } from './until.ts'
@@ -11,17 +11,6 @@ export interface RedisOptions {
   readonly password?: string
   /** The wall clock of the processes. */
   readonly clock?: SteppedClock
-}
-
-/** Starts something on free ports, again if another program took one of them at the same moment. */
-export async function onFreePorts<Started>(start: () => Promise<Started>): Promise<Started> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await start()
-    } catch (error) {
-      if (attempt === 5 || !/in use|bind/i.test(String(error))) throw error
-    }
-  }
 }
 
 /** Starts a process on a free port. */

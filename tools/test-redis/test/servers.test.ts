@@ -2,12 +2,11 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { needs } from '@sluice/needs'
-import { freePort } from '@sluice/needs/free-port'
+import { freePort, onFreePorts } from '@sluice/needs/free-port'
 import { fakeTimeLibrary, SteppedClock } from '@sluice/needs/stepped-clock'
 import { hasRedis, onDisk, startRedis, startReplicated, startSentinel } from '@sluice/test-redis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { RedisProcess } from '../src/redis-process.ts'
-import { onFreePorts } from '../src/servers.ts'
 
 function disposeLater<T extends { dispose(): Promise<void> }>(server: T): T {
   onTestFinished(() => server.dispose())

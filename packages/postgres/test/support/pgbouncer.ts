@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '@sluice/needs/free-port'
+import { freePort, onFreePorts } from '@sluice/needs/free-port'
 import type { TestServer } from './server.ts'
 
 const places = ['/usr/sbin/pgbouncer', '/usr/local/bin/pgbouncer', '/opt/homebrew/bin/pgbouncer']
@@ -22,7 +22,15 @@ export async function startPooler(
   mode: 'transaction' | 'session' = 'transaction',
   size = 4,
 ): Promise<Pooler> {
-  const port = await freePort()
+  return await onFreePorts(async () => startOn(await freePort(), server, mode, size))
+}
+
+async function startOn(
+  port: number,
+  server: TestServer,
+  mode: string,
+  size: number,
+): Promise<Pooler> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-pgbouncer-'))
   chmodSync(folder, 0o755)
   const users = join(folder, 'users.txt')

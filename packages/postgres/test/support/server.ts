@@ -22,10 +22,7 @@ export interface TestServer {
  */
 export async function startServer(flags: readonly string[] = []): Promise<TestServer> {
   const { dispose, ...server } = await testPostgres({
-    settings: [
-      ...['max_connections=200', 'listen_addresses=127.0.0.1'],
-      ...flags.filter((flag) => flag !== '-c'),
-    ],
+    settings: ['max_connections=200', ...flags.filter((flag) => flag !== '-c')],
   })
   return { ...server, stop: dispose }
 }
