@@ -23,15 +23,20 @@ export interface CuttingProxy {
   passNext(): void
   /** How many cuts have been made. */
   readonly made: number
+  /** How often something else than its end was sent over a connection through which nothing comes. */
+  readonly swallowed: number
   stop(): Promise<void>
 }
+
+/** The first byte of the message that ends a connection. */
+const terminate = 0x58
 
 /** Starts a proxy in front of a port of this machine. */
 export async function startProxy(to: number): Promise<CuttingProxy> {
   const wanted: (Cut | undefined)[] = []
   const sockets = new Set<Socket>()
   const silencers = new Set<() => void>()
-  let made = 0
+  let [made, swallowed] = [0, 0]
 
   function join(client: Socket): void {
     const upstream = connect(to, '127.0.0.1')
@@ -48,7 +53,10 @@ export async function startProxy(to: number): Promise<CuttingProxy> {
       })
     }
     client.on('data', (chunk) => {
-      if (cut !== undefined) return
+      if (cut !== undefined) {
+        if (chunk[0] !== terminate) swallowed += 1
+        return
+      }
       cut = wanted.shift()
       if (cut !== undefined) made += 1
       if (cut === 'reset before') {
@@ -83,6 +91,9 @@ export async function startProxy(to: number): Promise<CuttingProxy> {
     passNext: () => void wanted.push(undefined),
     get made() {
       return made
+    },
+    get swallowed() {
+      return swallowed
     },
     async stop() {
       for (const socket of sockets) socket.destroy()
