@@ -5,16 +5,10 @@ import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { sharedServer } from '../support/shared-server.ts'
-import { lostOf, prepareWitness, type WorkloadReport } from '../support/workload.ts'
+import { lostOf, mayFail, prepareWitness, type WorkloadReport } from '../support/workload.ts'
 
 const adds = 50_000
 const processes = 4
-
-/**
- * Codes of calls that fail on a healthy server, which are repeated. A server process that a busy machine
- * holds up is taken for one whose connection is lost.
- */
-const mayFail = new Set(['ERR_STORE_BUSY', 'ERR_UNKNOWN_OUTCOME'])
 
 const server = sharedServer()
 

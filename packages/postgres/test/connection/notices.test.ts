@@ -12,7 +12,7 @@ import { sql, startServer } from '../support/server.ts'
 import { sharedServer } from '../support/shared-server.ts'
 import { watched } from '../support/watched.ts'
 
-const patiently = { timeout: 20_000 }
+const patiently = { timeout: 45_000 }
 
 const options = { dedupe: 'client-go', failuresExpireMs: 86_400_000 } as const
 const one = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
@@ -227,7 +227,7 @@ test('adds continue while a commit that notifies keeps all others from notifying
     await stuck()
     const driverWith = async (schema: string, more: PostgresOptions): Promise<Driver> => {
       const driver = postgresDriver({ schema, onWarning() {}, ...more })
-      await driver.open({})
+      await vi.waitFor(async () => await driver.open({}), patiently)
       return driver
     }
     const added = [{ outcome: 'added' }]
@@ -241,8 +241,11 @@ test('adds continue while a commit that notifies keeps all others from notifying
     const first = Promise.resolve(patient.add('q', [one], options))
     await expect(first).rejects.toMatchObject({ code: 'ERR_UNKNOWN_OUTCOME' })
     for (const queue of ['q', 'other']) {
-      const [reply] = await patient.add(queue, [{ ...one, key: 'b' }], options)
-      expect(reply).toMatchObject({ outcome: 'added' })
+      // Again, where a busy machine held up the server for two seconds.
+      await vi.waitFor(async () => {
+        const [reply] = await patient.add(queue, [{ ...one, key: 'b' }], options)
+        expect(reply?.outcome).toMatch(/^(added|unchanged)$/)
+      }, patiently)
     }
     await sql(
       alone.url,

@@ -115,7 +115,7 @@ const obeysTheCallersLockTimeout: Probe = async (schema) => {
   await connected(async (holder) => {
     await holder.query(`begin; select ${schema}.add('q', 'a')`)
     await connected(async (client) => {
-      await client.query("set lock_timeout = '20ms'; set statement_timeout = '1s'")
+      await client.query("set lock_timeout = '20ms'; set statement_timeout = '5s'")
       await expect(client.query(`select ${schema}.add('q', 'a')`)).rejects.toMatchObject({
         code: '55P03',
       })

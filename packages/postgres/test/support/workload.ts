@@ -47,6 +47,12 @@ const batch = 100
 /** How long a worker that finds nothing waits once nothing more is added, in milliseconds: until leases expire. */
 const endingMs = 25
 
+/**
+ * Codes of calls that fail on a healthy server, which are repeated. A server process that a busy machine
+ * holds up is taken for one whose connection is lost.
+ */
+export const mayFail: ReadonlySet<string> = new Set(['ERR_STORE_BUSY', 'ERR_UNKNOWN_OUTCOME'])
+
 /** Makes the table of the witness. */
 export async function prepareWitness(witness: Pool): Promise<void> {
   await witness.query(

@@ -195,6 +195,8 @@ test('counting pending keys reads no keys that only count failures', async () =>
     `insert into ${schema}.keys (queue_id, queue, key, failures, failed_at)
     select ${schema}.${installed('queue_number')}('q'), 'q', n, 1, 1 from generate_series(1, 50000) n`,
     `analyze ${schema}.keys`,
+    // The reads of a vacuum would count, too.
+    `alter table ${schema}.keys set (autovacuum_enabled = off)`,
   )
   await driver.add('q', [ask('waits'), ask('parked')], options)
   await driver.operate?.park('q', ['parked'])
