@@ -1,29 +1,36 @@
 import { randomInt } from 'node:crypto'
-import { createServer, Server } from 'node:net'
+import { createSocket } from 'node:dgram'
+import { createServer } from 'node:net'
 
 /**
- * Below the ephemeral ports, which the system could assign to another program between the moment a
- * port is found free and the moment a slow server listens on it.
+ * Below the ephemeral ports, which the system could assign to another program while no server listens
+ * on the port.
  */
 const lowest = 15_000
 const highest = 30_000
 
-/** Counts up from anywhere, so that no port is handed out twice before a program listens on it. */
+/** Counts up from anywhere, so that few ports are tried in vain. */
 let next = randomInt(lowest, highest)
 
 /**
- * Where a process listens on the ports that it was given, for as long as it lives, so that no other process
- * is given them: not before a slow server listens there, nor while that server is stopped. A system without
- * this address relies on two processes rarely counting up from near numbers.
+ * Reserves a port until this process ends; false if another process has, or if a program listens on it.
+ * A server may listen on it late, and stop in between: the reservation is the UDP port of that number.
  */
-const markAddress = '127.0.0.2'
-
-/** A server that listens there; or why not. */
-async function listening(port: number, address: string): Promise<Server | string | undefined> {
+export async function reserve(port: number): Promise<boolean> {
+  const reservation = createSocket('udp4').unref()
   return await new Promise((resolve) => {
-    const server = createServer()
-    server.once('error', ({ code }: NodeJS.ErrnoException) => resolve(code))
-    server.listen(port, address, () => resolve(server.unref()))
+    const refuse = (): void => {
+      reservation.close()
+      resolve(false)
+    }
+    reservation.once('error', refuse)
+    reservation.bind(port, '127.0.0.1', () => {
+      const probe = createServer()
+      probe.once('error', refuse)
+      probe.listen(port, '127.0.0.1', () => {
+        probe.close(() => resolve(true))
+      })
+    })
   })
 }
 
@@ -38,7 +45,7 @@ async function isFree(port: number): Promise<boolean> {
 }
 
 /**
- * A free port of this machine, for a program that needs its port as an argument.
+ * A free port of this machine, for a program that needs its port as an argument. No other process gets it.
  *
  * ```ts no-run
  * import { freePort } from '@sluice/needs/free-port'
@@ -51,11 +58,11 @@ export async function freePort(): Promise<number> {
   for (;;) {
     const port = next
     next = port + 1 === highest ? lowest : port + 1
-    if (await isFree(port)) return port
+    if (await reserve(port)) return port
   }
 }
 
-/** Starts something on free ports, again if another program took one of them at the same moment. */
+/** Starts something on free ports, again if a program took one of them that reserves none. */
 export async function onFreePorts<Started>(start: () => Promise<Started>): Promise<Started> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -41,6 +41,7 @@ export class StoreProxy {
   /** Starts a proxy on a free port, in front of port `to` of `host`. */
   static async start(to: number, host = '127.0.0.1'): Promise<StoreProxy> {
     const server = createServer()
+    // A port that stays its own while it refuses connections.
     const port = await freePort()
     await listening(server, port)
     return new StoreProxy(server, port, to, host)

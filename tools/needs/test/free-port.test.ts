@@ -1,7 +1,7 @@
-import crypto from 'node:crypto'
-import { syncBuiltinESMExports } from 'node:module'
+import { execFile } from 'node:child_process'
 import { createServer } from 'node:net'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
 import { freePort } from '../src/free-port.ts'
 
 test('a free port is one on which a server can listen, and is handed out once', async () => {
@@ -19,24 +19,17 @@ test('a free port is one on which a server can listen, and is handed out once', 
   }
 })
 
-test.runIf(process.platform === 'linux')(
-  'a port that one process was given, and does not use yet, is given to no other one',
-  async () => {
-    // Two copies of the module count up from the same number, as two processes may.
-    const from = await freePort()
-    vi.spyOn(crypto, 'randomInt').mockImplementation(() => from + 1)
-    syncBuiltinESMExports()
-    onTestFinished(() => {
-      vi.restoreAllMocks()
-      syncBuiltinESMExports()
-    })
-    const copy = async (): Promise<typeof freePort> => {
-      vi.resetModules()
-      return (await import('../src/free-port.ts')).freePort
-    }
-    const [one, other] = [await copy(), await copy()]
-    const ports: number[] = []
-    for (const next of [one, other, one, other]) ports.push(await next())
-    expect(new Set(ports).size).toBe(ports.length)
-  },
-)
+test('a port stays with the process that it was handed out to, while nothing listens on it, too', async () => {
+  const port = await freePort()
+  const program = `
+    const { reserve } = await import('@sluice/needs/free-port')
+    console.log(await reserve(${port}))
+    process.exit()`
+  const flags = ['--conditions=sluice-source', '--experimental-strip-types', '--no-warnings']
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [...flags, '--input-type=module', '--eval', program],
+    { cwd: import.meta.dirname },
+  )
+  expect(stdout.trim()).toBe('false')
+})
