@@ -21,7 +21,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('looking for the claims of a r
     const server = await startRedis()
     onTestFinished(() => server.dispose())
     const environment = systemEnvironment
-    const connections = await openConnections({ url: server.url, timeoutMs: 5_000, environment })
+    const connections = await openConnections({ url: server.url, timeoutMs: 20_000, environment })
     onTestFinished(() => connections.close())
     const clock = fakeClock()
     const store = new Store({

@@ -36,7 +36,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('replicas that come and go', (
     const url = `redis-sentinel://${hosts}/${servers.name}`
     const connections = await openConnections({
       url,
-      timeoutMs: 5_000,
+      timeoutMs: 20_000,
       environment: systemEnvironment,
     })
     const environment = { ...systemEnvironment, clock: timers }

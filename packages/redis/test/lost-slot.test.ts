@@ -23,7 +23,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('a slot that no primary has', 
     const environment = { ...systemEnvironment, clock: fakeClock() }
     const connections = await openConnections({
       url,
-      timeoutMs: 5_000,
+      timeoutMs: 20_000,
       environment: systemEnvironment,
     })
     const layout = new Layout({ prefix: 's:', oneSlot: false, isCluster: true })

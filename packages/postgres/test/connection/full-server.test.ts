@@ -40,7 +40,7 @@ interface Limited {
 async function limitedTo(count: number): Promise<Limited> {
   const { role, url } = await newRole(count)
   const pool = poolOf(url)
-  const use = { environment: systemEnvironment, timeoutMs: 5_000 }
+  const use = { environment: systemEnvironment, timeoutMs: 30_000 }
   return { connections: new PoolConnections(pool as unknown as PgPool, use), pool, role }
 }
 
