@@ -34,16 +34,6 @@ export async function reserve(port: number): Promise<boolean> {
   })
 }
 
-async function isFree(port: number): Promise<boolean> {
-  const mark = await listening(port, markAddress)
-  if (mark === 'EADDRINUSE') return false
-  const probe = await listening(port, '127.0.0.1')
-  if (probe instanceof Server)
-    return await new Promise((resolve) => probe.close(() => resolve(true)))
-  if (mark instanceof Server) mark.close()
-  return false
-}
-
 /**
  * A free port of this machine, for a program that needs its port as an argument. No other process gets it.
  *
