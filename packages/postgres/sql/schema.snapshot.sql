@@ -676,8 +676,8 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION claim_50bf37c8(in_queue text, in_limit integer, in_holder text, in_claim_id text, in_lease double precision, in_due_by double precision, in_before bigint, in_looks integer, in_now double precision, in_least double precision)
- RETURNS TABLE(now double precision, until double precision, keys text, items text, tokens text, failures text, crashes text, priorities text, asked text, ready text, ended_keys text, ended_tokens text, look_before bigint, item text, traces text)
+CREATE OR REPLACE FUNCTION claim_5ca892a5(in_queue text, in_limit integer, in_holder text, in_claim_id text, in_lease double precision, in_due_by double precision, in_before bigint, in_looks integer, in_now double precision, in_least double precision)
+ RETURNS TABLE(now double precision, tokens text, texts text, numbers text, ended_keys text, ended_tokens text, look_before bigint, item text)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
  SET plan_cache_mode TO 'force_generic_plan'
@@ -695,8 +695,8 @@ declare
   this_queue bigint := queue_number_6461402f(in_queue);
   t float8 := present_4c1f74c0(in_now, in_least);
   level int; first_at float8; below bigint := 2147483648;
-  picks tid[]; alone boolean[]; firsts int; ctids tid[]; drawn bigint[]; are_short boolean;
-  first_end float8;
+  picks tid[]; crashes_max int := 1;
+  ctids tid[]; drawn bigint[]; are_short boolean; first_end float8;
 begin
   now := t;
   loop
@@ -707,100 +707,99 @@ begin
     order by k.priority desc, k.ready_at, k.seq limit 1;
     exit when not found;
     if first_at <= t then
-      select picks || array_agg(p.ctid), alone || array_agg(p.crashes > 1) into picks, alone from (
-        select k.ctid, k.crashes from keys k
+      picks := picks || array(
+        select case when k.crashes <= crashes_max then k.ctid end from keys k
         where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
           and k.priority = level and k.ready_at >= first_at and k.ready_at <= t
           and k.due_at <= t
           and k.due_at <= in_due_by
         order by k.ready_at, k.seq limit in_limit - coalesce(cardinality(picks), 0)
-        for update skip locked
-      ) p;
+        for update skip locked);
+      if array_position(picks, null) > 0 then
+        picks := nullif(picks[1:array_position(picks, null) - 1], '{}');
+        exit when picks is not null;
+        in_limit := 1; crashes_max := 2147483647;
+        continue;
+      end if;
       exit when cardinality(picks) >= in_limit;
     end if;
     below := level;
   end loop;
-  firsts := array_position(alone, true);
-  if firsts = 1 then picks := picks[1:1];
-  elsif firsts > 1 then picks := picks[1:firsts - 1];
-  end if;
-  until := t + in_lease;
   if cardinality(picks) = 1 then
     update keys k set
       token = nextval('token'),
-      lease_until = until, holder = in_holder, claim_id = in_claim_id,
+      seq = case when k.later_at < 'Infinity' then nextval('arrival') + 1 else k.seq end,
+      lease_until = t + in_lease, holder = in_holder, claim_id = in_claim_id,
       claimed_due_at = k.due_at, claimed_why = k.why, claimed_ready_at = k.ready_at,
       claimed_seq = k.seq, claimed_priority = k.priority, claimed_asked_at = k.asked_at,
       claimed_later_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
       due_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
       ready_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
       why = k.later_why,
-      seq = case when k.later_at < 'Infinity'
-        then (select nextval('arrival')) + array_position(picks, k.ctid) else k.seq end,
       later_at = 'Infinity',
       claimed_trace = k.trace, trace = null
     where k.ctid = picks[1]
-    returning json_build_array(k.key),
-      json_build_array(case when octet_length(k.item) <= 1024 then k.item end),
-      k.item is null or octet_length(k.item) <= 1024,
-      array[k.token], array[k.failures], array[k.crashes], array[k.claimed_priority],
-      array[coalesce(k.claimed_asked_at, 'Infinity')], array[k.claimed_ready_at],
-      case when k.claimed_trace is not null then json_build_array(k.claimed_trace) end
-    into keys, items, are_short, tokens, failures, crashes, priorities, asked, ready, traces;
+    returning array[k.token], json_build_array(k.key, null, k.claimed_trace),
+      array[k.failures, k.crashes, k.claimed_priority,
+        coalesce(k.claimed_asked_at, 'Infinity'), k.claimed_ready_at],
+      k.item
+    into tokens, texts, numbers, item;
   elsif cardinality(picks) > 1 then
     select array_agg(n.ctid order by n.ctid), array_agg(n.token order by n.ctid) into ctids, drawn
     from (select u.ctid, nextval('token') as token from unnest(picks) as u(ctid) offset 0) n;
     with claimed as (
       update keys k set
         token = drawn[width_bucket(k.ctid, ctids)],
-        lease_until = until, holder = in_holder, claim_id = in_claim_id,
+        seq = case when k.later_at < 'Infinity'
+          then (select nextval('arrival')) + array_position(picks, k.ctid) else k.seq end,
+        lease_until = t + in_lease, holder = in_holder, claim_id = in_claim_id,
         claimed_due_at = k.due_at, claimed_why = k.why, claimed_ready_at = k.ready_at,
         claimed_seq = k.seq, claimed_priority = k.priority, claimed_asked_at = k.asked_at,
         claimed_later_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
         due_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
         ready_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
         why = k.later_why,
-        seq = case when k.later_at < 'Infinity'
-          then (select nextval('arrival')) + array_position(picks, k.ctid) else k.seq end,
         later_at = 'Infinity',
         claimed_trace = k.trace, trace = null
       where k.ctid = any (ctids)
       returning k.key, k.item, k.token, k.failures, k.crashes, k.claimed_priority, k.claimed_asked_at,
         k.claimed_ready_at, k.claimed_trace
     )
-    select array_to_json(array_agg(c.key)),
-      array_to_json(array_agg(case when octet_length(c.item) <= 1024 then c.item end)),
+    select array_agg(c.token),
+      array_to_json(array_agg(c.key)
+        || array_agg(case when octet_length(c.item) <= 1024 then c.item end)
+        || case when count(c.claimed_trace) > 0 then array_agg(c.claimed_trace) end),
       bool_and(c.item is null or octet_length(c.item) <= 1024),
-      array_agg(c.token), array_agg(c.failures), array_agg(c.crashes),
-      array_agg(c.claimed_priority), array_agg(coalesce(c.claimed_asked_at, 'Infinity')),
-      array_agg(c.claimed_ready_at),
-      case when count(c.claimed_trace) > 0 then array_to_json(array_agg(c.claimed_trace)) end
-    into keys, items, are_short, tokens, failures, crashes, priorities, asked, ready, traces
+      array_agg(c.failures::float8) || array_agg(c.crashes::float8)
+        || array_agg(c.claimed_priority::float8)
+        || array_agg(coalesce(c.claimed_asked_at, 'Infinity')) || array_agg(c.claimed_ready_at)
+    into tokens, texts, are_short, numbers
     from claimed c;
   end if;
-  select min(x.lease_until), (array_agg(x.token))[in_looks] into first_end, look_before from (
-    select k.token, k.lease_until from keys k
-    where k.queue_id = this_queue and k.token is not null and k.token < in_before
-    order by k.queue_id desc, k.token desc limit in_looks) x;
-  if first_end <= t or look_before is null and in_before < 9223372036854775807 then
-    select array_to_json(array_agg(x.key) filter (where x.lease_until <= t)),
-      array_agg(x.token) filter (where x.lease_until <= t), (array_agg(x.token))[in_looks]
-    into ended_keys, ended_tokens, look_before
-    from (
-      (select k.key, k.token, k.lease_until from keys k
+  if in_looks > 0 then
+    select min(x.lease_until), (array_agg(x.token))[in_looks] into first_end, look_before from (
+      select k.token, k.lease_until from keys k
       where k.queue_id = this_queue and k.token is not null and k.token < in_before
-      order by k.queue_id desc, k.token desc limit in_looks)
-      union all
-      (select k.key, k.token, k.lease_until from keys k
-      where k.queue_id = this_queue and k.token is not null and k.token >= in_before
-      order by k.queue_id desc, k.token desc limit in_looks)
-      limit in_looks) x;
+      order by k.queue_id desc, k.token desc limit in_looks) x;
+    if first_end <= t or look_before is null and in_before < 9223372036854775807 then
+      select array_to_json(array_agg(x.key) filter (where x.lease_until <= t)),
+        array_agg(x.token) filter (where x.lease_until <= t), (array_agg(x.token))[in_looks]
+      into ended_keys, ended_tokens, look_before
+      from (
+        (select k.key, k.token, k.lease_until from keys k
+        where k.queue_id = this_queue and k.token is not null and k.token < in_before
+        order by k.queue_id desc, k.token desc limit in_looks)
+        union all
+        (select k.key, k.token, k.lease_until from keys k
+        where k.queue_id = this_queue and k.token is not null and k.token >= in_before
+        order by k.queue_id desc, k.token desc limit in_looks)
+        limit in_looks) x;
+    end if;
   end if;
   return next;
   if not are_short then
-    return query select null::float8, null::float8, null::text, null::text, null::text,
-      null::text, null::text, null::text, null::text, null::text, null::text, null::text,
-      null::bigint, x.item, null::text
+    return query select null::float8, null::text, null::text, null::text, null::text, null::text,
+      null::bigint, x.item
     from unnest(tokens::bigint[]) with ordinality as i(token, nth) cross join lateral (
       select k.item from keys k where k.queue_id = this_queue and k.token = i.token offset 0) x
     order by i.nth;
@@ -1021,7 +1020,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION finish_done_66b27e2f(in_queue text, in_keys text[], in_tokens bigint[], in_forgets boolean[], in_indexes integer[], in_now double precision, in_least double precision)
+CREATE OR REPLACE FUNCTION finish_done_1a76f39e(in_queue text, in_keys text[], in_tokens bigint[], in_forgets boolean[], in_indexes integer[], in_now double precision, in_least double precision)
  RETURNS TABLE(index integer, outcome integer, due_at double precision, failures integer)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1040,20 +1039,27 @@ declare
   this_queue bigint := queue_number_6461402f(in_queue);
   base bigint; gone int[];
 begin
-  with d as (
+  if cardinality(in_keys) = 1 then
     delete from keys k
-    using (
-      select this_queue as queue_id, u.* from unnest(in_keys, in_tokens, in_forgets, in_indexes)
-        as u(key, token, forgets, index)
-      offset 0
-    ) i
-    where k.queue_id = any (array[i.queue_id]) and k.key = i.key
-      and k.token is not distinct from i.token
-      and k.due_at = 'Infinity' and not k.parked
-      and (i.forgets or k.failures = 0)
-    returning i.index
-  )
-  select array_agg(d.index) into gone from d;
+    where k.queue_id = this_queue and k.key = in_keys[1] and k.token is not distinct from in_tokens[1]
+      and k.due_at = 'Infinity' and not k.parked and (in_forgets[1] or k.failures = 0)
+    returning array[in_indexes[1]] into gone;
+  else
+    with d as (
+      delete from keys k
+      using (
+        select this_queue as queue_id, u.* from unnest(in_keys, in_tokens, in_forgets, in_indexes)
+          as u(key, token, forgets, index)
+        offset 0
+      ) i
+      where k.queue_id = any (array[i.queue_id]) and k.key = i.key
+        and k.token is not distinct from i.token
+        and k.due_at = 'Infinity' and not k.parked
+        and (i.forgets or k.failures = 0)
+      returning i.index
+    )
+    select array_agg(d.index) into gone from d;
+  end if;
   outcome := coalesce(cardinality(gone), 0); failures := 0;
   return next;
   if outcome = cardinality(in_keys) then return; end if;

@@ -818,14 +818,13 @@ end
 $body$;`,
   },
   {
-    name: 'claim_50bf37c8',
-    sql: `create or replace function sluice.claim_50bf37c8(
+    name: 'claim_5ca892a5',
+    sql: `create or replace function sluice.claim_5ca892a5(
   in_queue text, in_limit int, in_holder text, in_claim_id text, in_lease float8,
   in_due_by float8, in_before bigint, in_looks int, in_now float8, in_least float8
 ) returns table (
-  now float8, until float8, keys text, items text, tokens text, failures text,
-  crashes text, priorities text, asked text, ready text, ended_keys text, ended_tokens text,
-  look_before bigint, item text, traces text
+  now float8, tokens text, texts text, numbers text, ended_keys text, ended_tokens text,
+  look_before bigint, item text
 ) language plpgsql
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -843,8 +842,8 @@ declare
   this_queue bigint := sluice.queue_number_6461402f(in_queue);
   t float8 := sluice.present_4c1f74c0(in_now, in_least);
   level int; first_at float8; below bigint := 2147483648;
-  picks tid[]; alone boolean[]; firsts int; ctids tid[]; drawn bigint[]; are_short boolean;
-  first_end float8;
+  picks tid[]; crashes_max int := 1;
+  ctids tid[]; drawn bigint[]; are_short boolean; first_end float8;
 begin
   now := t;
   loop
@@ -855,100 +854,99 @@ begin
     order by k.priority desc, k.ready_at, k.seq limit 1;
     exit when not found;
     if first_at <= t then
-      select picks || array_agg(p.ctid), alone || array_agg(p.crashes > 1) into picks, alone from (
-        select k.ctid, k.crashes from sluice.keys k
+      picks := picks || array(
+        select case when k.crashes <= crashes_max then k.ctid end from sluice.keys k
         where k.queue_id = this_queue and k.token is null and not k.parked and k.due_at < 'Infinity'
           and k.priority = level and k.ready_at >= first_at and k.ready_at <= t
           and k.due_at <= t
           and k.due_at <= in_due_by
         order by k.ready_at, k.seq limit in_limit - coalesce(cardinality(picks), 0)
-        for update skip locked
-      ) p;
+        for update skip locked);
+      if array_position(picks, null) > 0 then
+        picks := nullif(picks[1:array_position(picks, null) - 1], '{}');
+        exit when picks is not null;
+        in_limit := 1; crashes_max := 2147483647;
+        continue;
+      end if;
       exit when cardinality(picks) >= in_limit;
     end if;
     below := level;
   end loop;
-  firsts := array_position(alone, true);
-  if firsts = 1 then picks := picks[1:1];
-  elsif firsts > 1 then picks := picks[1:firsts - 1];
-  end if;
-  until := t + in_lease;
   if cardinality(picks) = 1 then
     update sluice.keys k set
       token = nextval('sluice.token'),
-      lease_until = until, holder = in_holder, claim_id = in_claim_id,
+      seq = case when k.later_at < 'Infinity' then nextval('sluice.arrival') + 1 else k.seq end,
+      lease_until = t + in_lease, holder = in_holder, claim_id = in_claim_id,
       claimed_due_at = k.due_at, claimed_why = k.why, claimed_ready_at = k.ready_at,
       claimed_seq = k.seq, claimed_priority = k.priority, claimed_asked_at = k.asked_at,
       claimed_later_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
       due_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
       ready_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
       why = k.later_why,
-      seq = case when k.later_at < 'Infinity'
-        then (select nextval('sluice.arrival')) + array_position(picks, k.ctid) else k.seq end,
       later_at = 'Infinity',
       claimed_trace = k.trace, trace = null
     where k.ctid = picks[1]
-    returning json_build_array(k.key),
-      json_build_array(case when octet_length(k.item) <= 1024 then k.item end),
-      k.item is null or octet_length(k.item) <= 1024,
-      array[k.token], array[k.failures], array[k.crashes], array[k.claimed_priority],
-      array[coalesce(k.claimed_asked_at, 'Infinity')], array[k.claimed_ready_at],
-      case when k.claimed_trace is not null then json_build_array(k.claimed_trace) end
-    into keys, items, are_short, tokens, failures, crashes, priorities, asked, ready, traces;
+    returning array[k.token], json_build_array(k.key, null, k.claimed_trace),
+      array[k.failures, k.crashes, k.claimed_priority,
+        coalesce(k.claimed_asked_at, 'Infinity'), k.claimed_ready_at],
+      k.item
+    into tokens, texts, numbers, item;
   elsif cardinality(picks) > 1 then
     select array_agg(n.ctid order by n.ctid), array_agg(n.token order by n.ctid) into ctids, drawn
     from (select u.ctid, nextval('sluice.token') as token from unnest(picks) as u(ctid) offset 0) n;
     with claimed as (
       update sluice.keys k set
         token = drawn[width_bucket(k.ctid, ctids)],
-        lease_until = until, holder = in_holder, claim_id = in_claim_id,
+        seq = case when k.later_at < 'Infinity'
+          then (select nextval('sluice.arrival')) + array_position(picks, k.ctid) else k.seq end,
+        lease_until = t + in_lease, holder = in_holder, claim_id = in_claim_id,
         claimed_due_at = k.due_at, claimed_why = k.why, claimed_ready_at = k.ready_at,
         claimed_seq = k.seq, claimed_priority = k.priority, claimed_asked_at = k.asked_at,
         claimed_later_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
         due_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
         ready_at = case when k.later_at <= t then 'Infinity' else k.later_at end,
         why = k.later_why,
-        seq = case when k.later_at < 'Infinity'
-          then (select nextval('sluice.arrival')) + array_position(picks, k.ctid) else k.seq end,
         later_at = 'Infinity',
         claimed_trace = k.trace, trace = null
       where k.ctid = any (ctids)
       returning k.key, k.item, k.token, k.failures, k.crashes, k.claimed_priority, k.claimed_asked_at,
         k.claimed_ready_at, k.claimed_trace
     )
-    select array_to_json(array_agg(c.key)),
-      array_to_json(array_agg(case when octet_length(c.item) <= 1024 then c.item end)),
+    select array_agg(c.token),
+      array_to_json(array_agg(c.key)
+        || array_agg(case when octet_length(c.item) <= 1024 then c.item end)
+        || case when count(c.claimed_trace) > 0 then array_agg(c.claimed_trace) end),
       bool_and(c.item is null or octet_length(c.item) <= 1024),
-      array_agg(c.token), array_agg(c.failures), array_agg(c.crashes),
-      array_agg(c.claimed_priority), array_agg(coalesce(c.claimed_asked_at, 'Infinity')),
-      array_agg(c.claimed_ready_at),
-      case when count(c.claimed_trace) > 0 then array_to_json(array_agg(c.claimed_trace)) end
-    into keys, items, are_short, tokens, failures, crashes, priorities, asked, ready, traces
+      array_agg(c.failures::float8) || array_agg(c.crashes::float8)
+        || array_agg(c.claimed_priority::float8)
+        || array_agg(coalesce(c.claimed_asked_at, 'Infinity')) || array_agg(c.claimed_ready_at)
+    into tokens, texts, are_short, numbers
     from claimed c;
   end if;
-  select min(x.lease_until), (array_agg(x.token))[in_looks] into first_end, look_before from (
-    select k.token, k.lease_until from sluice.keys k
-    where k.queue_id = this_queue and k.token is not null and k.token < in_before
-    order by k.queue_id desc, k.token desc limit in_looks) x;
-  if first_end <= t or look_before is null and in_before < 9223372036854775807 then
-    select array_to_json(array_agg(x.key) filter (where x.lease_until <= t)),
-      array_agg(x.token) filter (where x.lease_until <= t), (array_agg(x.token))[in_looks]
-    into ended_keys, ended_tokens, look_before
-    from (
-      (select k.key, k.token, k.lease_until from sluice.keys k
+  if in_looks > 0 then
+    select min(x.lease_until), (array_agg(x.token))[in_looks] into first_end, look_before from (
+      select k.token, k.lease_until from sluice.keys k
       where k.queue_id = this_queue and k.token is not null and k.token < in_before
-      order by k.queue_id desc, k.token desc limit in_looks)
-      union all
-      (select k.key, k.token, k.lease_until from sluice.keys k
-      where k.queue_id = this_queue and k.token is not null and k.token >= in_before
-      order by k.queue_id desc, k.token desc limit in_looks)
-      limit in_looks) x;
+      order by k.queue_id desc, k.token desc limit in_looks) x;
+    if first_end <= t or look_before is null and in_before < 9223372036854775807 then
+      select array_to_json(array_agg(x.key) filter (where x.lease_until <= t)),
+        array_agg(x.token) filter (where x.lease_until <= t), (array_agg(x.token))[in_looks]
+      into ended_keys, ended_tokens, look_before
+      from (
+        (select k.key, k.token, k.lease_until from sluice.keys k
+        where k.queue_id = this_queue and k.token is not null and k.token < in_before
+        order by k.queue_id desc, k.token desc limit in_looks)
+        union all
+        (select k.key, k.token, k.lease_until from sluice.keys k
+        where k.queue_id = this_queue and k.token is not null and k.token >= in_before
+        order by k.queue_id desc, k.token desc limit in_looks)
+        limit in_looks) x;
+    end if;
   end if;
   return next;
   if not are_short then
-    return query select null::float8, null::float8, null::text, null::text, null::text,
-      null::text, null::text, null::text, null::text, null::text, null::text, null::text,
-      null::bigint, x.item, null::text
+    return query select null::float8, null::text, null::text, null::text, null::text, null::text,
+      null::bigint, x.item
     from unnest(tokens::bigint[]) with ordinality as i(token, nth) cross join lateral (
       select k.item from sluice.keys k where k.queue_id = this_queue and k.token = i.token offset 0) x
     order by i.nth;
@@ -1065,8 +1063,8 @@ end
 $body$;`,
   },
   {
-    name: 'finish_done_66b27e2f',
-    sql: `create or replace function sluice.finish_done_66b27e2f(
+    name: 'finish_done_1a76f39e',
+    sql: `create or replace function sluice.finish_done_1a76f39e(
   in_queue text, in_keys text[], in_tokens bigint[], in_forgets boolean[], in_indexes int[],
   in_now float8, in_least float8
 ) returns table (index int, outcome int, due_at float8, failures int) language plpgsql
@@ -1086,20 +1084,27 @@ declare
   this_queue bigint := sluice.queue_number_6461402f(in_queue);
   base bigint; gone int[];
 begin
-  with d as (
+  if cardinality(in_keys) = 1 then
     delete from sluice.keys k
-    using (
-      select this_queue as queue_id, u.* from unnest(in_keys, in_tokens, in_forgets, in_indexes)
-        as u(key, token, forgets, index)
-      offset 0
-    ) i
-    where k.queue_id = any (array[i.queue_id]) and k.key = i.key
-      and k.token is not distinct from i.token
-      and k.due_at = 'Infinity' and not k.parked
-      and (i.forgets or k.failures = 0)
-    returning i.index
-  )
-  select array_agg(d.index) into gone from d;
+    where k.queue_id = this_queue and k.key = in_keys[1] and k.token is not distinct from in_tokens[1]
+      and k.due_at = 'Infinity' and not k.parked and (in_forgets[1] or k.failures = 0)
+    returning array[in_indexes[1]] into gone;
+  else
+    with d as (
+      delete from sluice.keys k
+      using (
+        select this_queue as queue_id, u.* from unnest(in_keys, in_tokens, in_forgets, in_indexes)
+          as u(key, token, forgets, index)
+        offset 0
+      ) i
+      where k.queue_id = any (array[i.queue_id]) and k.key = i.key
+        and k.token is not distinct from i.token
+        and k.due_at = 'Infinity' and not k.parked
+        and (i.forgets or k.failures = 0)
+      returning i.index
+    )
+    select array_agg(d.index) into gone from d;
+  end if;
   outcome := coalesce(cardinality(gone), 0); failures := 0;
   return next;
   if outcome = cardinality(in_keys) then return; end if;
@@ -1734,7 +1739,7 @@ export const statementTexts = {
   add: 'select key, outcome, due_at, failures from sluice.add_aeff54fa( $1::text, $2::text[], $3::text[], $4::int[], $5::float8[], $6::int[], $7::boolean, $8::float8, $9::float8, $10::float8, $11::text, $12::text, $13::text[])',
   buckets: 'select name, per_second, burst, tokens, at from sluice.buckets where tokens is not null order by name',
   claimAdopt: 'select key, item, token, failures, crashes, priority, asked_at, ready_at, at, trace from sluice.claim_adopt_7ce2d897($1::text, $2::text)',
-  claim: 'select now, until, keys, items, tokens, failures, crashes, priorities, asked, ready, ended_keys, ended_tokens, look_before, item, traces from sluice.claim_50bf37c8( $1::text, $2::int, $3::text, $4::text, $5::float8, $6::float8, $7::bigint, $8::int, $9::float8, $10::float8)',
+  claim: 'select now, tokens, texts, numbers, ended_keys, ended_tokens, look_before, item from sluice.claim_5ca892a5( $1::text, $2::int, $3::text, $4::text, $5::float8, $6::float8, $7::bigint, $8::int, $9::float8, $10::float8)',
   countPending: 'select sluice.count_pending_cc3c258b($1::text, $2::int, $3::boolean) as pending',
   counts: 'select now, ready, delayed, backoff, processing, dirty, parked, idle, paused, oldest, held_until, capped, sluice.ahead_ms_a3187b88() as ahead from sluice.counts_ffb7700d($1::text, $2::int, $3::float8, $4::float8)',
   doctorHorizon: "select h.kind, h.name, h.held, coalesce(h.seconds, 0)::float8 as seconds from ( select 'session' as kind, concat_ws(' ', a.pid::text, a.usename, a.application_name, a.state) as name, age(a.backend_xmin) as held, extract(epoch from clock_timestamp() - a.xact_start) as seconds from pg_catalog.pg_stat_activity a where a.backend_xmin is not null and a.pid <> pg_backend_pid() union all select 'replication slot', s.slot_name::text, greatest(age(s.xmin), age(s.catalog_xmin)), null from pg_catalog.pg_replication_slots s where s.xmin is not null or s.catalog_xmin is not null union all select 'prepared transaction', p.gid, age(p.transaction), extract(epoch from clock_timestamp() - p.prepared) from pg_catalog.pg_prepared_xacts p ) h order by h.held desc nulls last limit 1",
@@ -1743,7 +1748,7 @@ export const statementTexts = {
   doctorWorkers: 'select w.queue, w.holder, w.host, w.info from sluice.workers w where w.seen_at >= sluice.present_4c1f74c0(null, null) - $1::float8 order by w.queue, w.holder',
   failedRuns: 'select at, key, code, holder, failures, last_error from sluice.failed_runs where queue_id = sluice.queue_number_6461402f($1::text) and at > sluice.present_4c1f74c0($3::float8, $4::float8) - $2::float8 order by at desc, id desc',
   findLockedKeys: 'select b.key from sluice.find_locked_keys_ea2a606a($1::text, $2::text[], $3::boolean) as b(key)',
-  finishDone: 'select index, outcome, due_at, failures from sluice.finish_done_66b27e2f( $1::text, $2::text[], $3::bigint[], $4::boolean[], $5::int[], $6::float8, $7::float8)',
+  finishDone: 'select index, outcome, due_at, failures from sluice.finish_done_1a76f39e( $1::text, $2::text[], $3::bigint[], $4::boolean[], $5::int[], $6::float8, $7::float8)',
   history: 'select p.now, h.at, h.started, h.done, h.failed, h.added, h.merged, h.expired, h.ready, h.delayed, h.held, h.parked, h.oldest_ms, h.capped, h.paused, h.codes from (select sluice.present_4c1f74c0($4::float8, $5::float8) as now) p left join sluice.history h on h.queue_id = sluice.queue_number_6461402f($1::text) and h.step_ms = $2::int and h.at > floor(p.now / $2::int) * $2::int - $2::float8 * $3::int order by h.at',
   list: 'select l.now, l.next, l.word, sluice.ahead_ms_a3187b88() as ahead, (l.state).due_at, (l.state).why, (l.state).later_at, (l.state).later_why, (l.state).ready_at, (l.state).seq, (l.state).priority, (l.state).asked_at, (l.state).failures, (l.state).crashes, (l.state).failed_at, (l.state).parked, (l.state).token, (l.state).lease_until, (l.state).claimed_due_at, (l.state).claimed_why, (l.state).claimed_later_at, (l.state).claimed_ready_at, (l.state).claimed_seq, (l.state).claimed_priority, (l.state).claimed_asked_at, (l.state).key, (l.state).item, (l.state).holder, (l.state).last_error, (l.state).trace, (l.state).claimed_trace from sluice.list_9821fedf( $1::text, $2::text[], $3::int, $4::text, $5::text, $6::int, $7::int, $8::float8, $9::float8) l',
   lockBuckets: 'select name, tokens, at, now from sluice.lock_buckets_555c29d9($1::text[], $2::float8, $3::float8)',

@@ -59,7 +59,8 @@ export async function claim(
   // A new connection may lead to another server, which need not know the last tokens.
   const first = { statement: store.statements.raiseTokens, values: [moment.least] }
   const all = [...values, moment.now, moment.least]
-  const [row = {}, ...itemRows] = await store.run('claim', all, { first })
+  const rows = await store.run('claim', all, { first })
+  const [row = {}] = rows
   const now = number(row['now'])
   store.time.noteAnswer(now, moment)
   if (isLooking) {
@@ -73,38 +74,30 @@ export async function claim(
   const leaseEnds = texts(row['ended_keys']).map((key, at): Lease => {
     return { key: String(key), token: endedTokens[at]! }
   })
-  return { claims: claimsOf(row, itemRows), leaseEnds, now }
+  return { claims: claimsOf(rows, now + leaseMs), leaseEnds, now }
 }
 
-function itemOf(row: Row): string | undefined {
-  return text(row['item'])
-}
-
-function claimsOf(row: Row, itemRows: readonly Row[]): Claim[] {
+function claimsOf(rows: readonly Row[], leaseUntil: number): Claim[] {
+  const [row = {}, ...itemRows] = rows
   const tokens = numbers(row['tokens'])
-  if (tokens.length === 0) return []
-  const keys = texts(row['keys'])
-  // Long items come in rows of their own.
-  const items = itemRows.length > 0 ? itemRows.map(itemOf) : texts(row['items'])
-  const failures = numbers(row['failures'])
-  const crashes = numbers(row['crashes'])
-  const priorities = numbers(row['priorities'])
-  const asked = numbers(row['asked'])
-  const ready = numbers(row['ready'])
-  const traces = texts(row['traces'])
-  const leaseUntil = number(row['until'])
+  const count = tokens.length
+  // One column after the other; long items, and that of a single claim, come as they are.
+  const fromTexts = texts(row['texts'])
+  const fromNumbers = numbers(row['numbers'])
+  const bareItems = count === 1 ? rows : itemRows
   const claims = tokens.map((token, at): Claim => {
+    const item = bareItems.length > 0 ? text(bareItems[at]?.['item']) : fromTexts[count + at]
     return {
-      key: keys[at]!,
-      item: items[at] ?? undefined,
+      key: fromTexts[at]!,
+      item: item ?? undefined,
       token,
-      failures: failures[at]!,
-      crashes: crashes[at]!,
-      priority: priorities[at]!,
-      askedAt: asked[at]!,
-      readyAt: ready[at]!,
+      failures: fromNumbers[at]!,
+      crashes: fromNumbers[count + at]!,
+      priority: fromNumbers[2 * count + at]!,
+      askedAt: fromNumbers[3 * count + at]!,
+      readyAt: fromNumbers[4 * count + at]!,
       leaseUntil,
-      trace: traces[at] ?? undefined,
+      trace: fromTexts[2 * count + at] ?? undefined,
     }
   })
   // Tokens rise in the order of claims; an update meets rows in that of their ctids, mostly the same.

@@ -26,16 +26,34 @@ afterAll(async () => {
 
 const breaks: readonly (Break & { readonly caughtBy: string })[] = [
   {
-    name: 'done does not look at the token',
-    from: '\n      and k.token is not distinct from i.token\n',
-    to: '\n',
+    name: 'done of one key does not look at the token',
+    from: ' and k.token is not distinct from in_tokens[1]',
+    to: '',
     caughtBy: 'fence.stale.done',
   },
   {
-    name: 'done deletes what was asked for meanwhile',
-    from: "i.token\n      and k.due_at = 'Infinity' and not k.parked",
-    to: 'i.token and not k.parked',
+    name: 'done does not look at the token',
+    from: '\n        and k.token is not distinct from i.token\n',
+    to: '\n',
+    caughtBy: 'finish.batch.stale-alone',
+  },
+  {
+    name: 'done of one key deletes what was asked for meanwhile',
+    from: "in_tokens[1]\n      and k.due_at = 'Infinity' and",
+    to: 'in_tokens[1] and',
     caughtBy: 'done.dirty.requeues',
+  },
+  {
+    name: 'done deletes what was asked for meanwhile',
+    from: "i.token\n        and k.due_at = 'Infinity' and not k.parked",
+    to: 'i.token and not k.parked',
+    caughtBy: 'order.done.batch',
+  },
+  {
+    name: 'done of one key deletes its count of failures',
+    from: ' and (in_forgets[1] or k.failures = 0)',
+    to: '',
+    caughtBy: 'done.failures.kept',
   },
   {
     name: 'renew does not look at the token',
@@ -87,8 +105,8 @@ const breaks: readonly (Break & { readonly caughtBy: string })[] = [
   },
   {
     name: 'a key that is claimed alone comes without its count of failures',
-    from: 'array[k.failures]',
-    to: 'array[0]',
+    from: 'array[k.failures, k.crashes',
+    to: 'array[0, k.crashes',
     caughtBy: 'retry.counts',
   },
   {
@@ -117,8 +135,14 @@ const breaks: readonly (Break & { readonly caughtBy: string })[] = [
   },
   {
     name: 'a key that has crashed its workers twice is not alone',
-    from: 'if firsts = 1 then picks := picks[1:1];',
-    to: 'if false then null;',
+    from: 'case when k.crashes <= crashes_max then k.ctid end',
+    to: 'k.ctid',
+    caughtBy: 'crash.alone.whole',
+  },
+  {
+    name: 'a key that has crashed its workers twice is followed by others',
+    from: 'in_limit := 1; crashes_max',
+    to: 'crashes_max',
     caughtBy: 'crash.alone.whole',
   },
   {
