@@ -23,10 +23,11 @@ const idlePages = new WeakMap<Browser, Page[]>()
 async function newContext(browser: Browser, options?: BrowserContextOptions) {
   const context = await browser.newContext({ reducedMotion: 'reduce', ...options })
   await context.addInitScript((noticesMs) => {
-    const start = setTimeout
-    const later = (act: () => void, ms?: number) =>
-      noticesMs.includes(ms ?? 0) ? 0 : start(act, ms)
-    Object.assign(globalThis, { setTimeout: later })
+    // real time: that of the page, of which nothing but a notice is given these times.
+    globalThis.setTimeout = new Proxy(setTimeout, {
+      apply: (start, self, args) =>
+        noticesMs.includes(args[1]) ? 0 : Reflect.apply(start, self, args),
+    })
   }, Object.values(shownForMs))
   return context
 }
