@@ -87,18 +87,18 @@ export function toolEnv(versions = pinned) {
 /** Runs a program with the repository's tools; resolves to its exit code. */
 export function run(command, args, { cwd = root, env = {}, versions = pinned } = {}) {
   return new Promise((resolve) => {
+    // Ctrl-C reaches the child, too, which may have something to say before it ends. A signal to this
+    // process alone is passed on. Either may come as soon as the child has started.
+    const ignore = () => undefined
+    const passOn = (signal) => child.kill(signal)
+    process.on('SIGINT', ignore)
+    process.on('SIGTERM', passOn)
     const child = spawn(command, args, {
       cwd,
       stdio: 'inherit',
       shell: windows,
       env: { ...toolEnv(versions), ...env },
     })
-    // Ctrl-C reaches the child, too, which may have something to say before it ends. A signal to this
-    // process alone is passed on.
-    const ignore = () => undefined
-    const passOn = (signal) => child.kill(signal)
-    process.on('SIGINT', ignore)
-    process.on('SIGTERM', passOn)
     const ended = (code) => {
       process.off('SIGINT', ignore)
       process.off('SIGTERM', passOn)
