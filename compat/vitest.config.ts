@@ -25,5 +25,6 @@ export default defineConfig({
     ],
   },
   ssr: { resolve: { conditions, externalConditions: ['sluice-source', 'node', 'default'] } },
-  test: { include: ['*/*.test.ts'], maxConcurrency: 2, testTimeout: 60_000, hookTimeout: 120_000 },
+  // Nothing waits for these; they only end what hangs, also on a machine that is busy.
+  test: { include: ['*/*.test.ts'], maxConcurrency: 2, testTimeout: 180_000, hookTimeout: 240_000 },
 })

@@ -7,8 +7,9 @@ import { dirname, join } from 'node:path'
 import { sqliteDriver } from '@sluice/sqlite'
 import { inspectStore } from 'sluice'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
+import { freePort } from '../../tools/needs/src/free-port.ts'
 import { compiled, complaintsAbout, installBuilt, layOutPage } from '../pages/laid-out.ts'
-import { eventually, freePort, type Program, refused, startProgram } from '../pages/program.ts'
+import { eventually, type Program, refused, startProgram } from '../pages/program.ts'
 
 const page = layOutPage('docs/guides/frameworks.md')
 const modules = new URL('../node_modules/', import.meta.url).pathname
@@ -57,7 +58,7 @@ async function expectStopped(file: string): Promise<void> {
   expect(workers.map(({ concurrency }) => concurrency)).toEqual(workers.map(() => 0))
 }
 
-test('the programs are correct for the compiler', { timeout: 120_000 }, () => {
+test('the programs are correct for the compiler', () => {
   expect(complaintsAbout(page)).toEqual([])
 })
 
@@ -84,7 +85,7 @@ const servers = [
   { name: 'nest', end: 'SIGTERM' },
 ]
 
-describe('a program adds keys, works, shows the dashboard, and stops', { timeout: 60_000 }, () => {
+describe('a program adds keys, works, shows the dashboard, and stops', () => {
   test.for(servers)('$name', async ({ name, end }) => {
     const { program, url } = await start(name)
     await use(url, program)

@@ -26,14 +26,10 @@ const pageOf = (name: (typeof pages)[number]): LaidOut => {
   return page
 }
 
-test.for(pages)(
-  'the programs for %s are correct for the compiler',
-  { timeout: 120_000 },
-  (name) => {
-    expect(pageOf(name).files).toEqual(['before.ts', 'after.ts', 'move.ts'])
-    expect(complaintsAbout(pageOf(name))).toEqual([])
-  },
-)
+test.for(pages)('the programs for %s are correct for the compiler', (name) => {
+  expect(pageOf(name).files).toEqual(['before.ts', 'after.ts', 'move.ts'])
+  expect(complaintsAbout(pageOf(name))).toEqual([])
+})
 
 /** Runs the program of the page that moves jobs, to its end. */
 async function move(name: (typeof pages)[number]): Promise<string> {
@@ -66,7 +62,7 @@ async function claimedOn(driver: Driver): Promise<readonly string[]> {
 
 const near = (at: number | undefined): number => Math.round(((at ?? 0) - Date.now()) / 60_000)
 
-test('BullMQ', { timeout: 120_000 }, async () => {
+test('BullMQ', async () => {
   const connection = { url: servers.redis, maxRetriesPerRequest: null }
   const old = new Queue<{ id: number }>('orders', { connection })
   await old.addBulk(
@@ -133,7 +129,7 @@ test('BullMQ', { timeout: 120_000 }, async () => {
   ])
 })
 
-describe('on Postgres', { timeout: 120_000 }, () => {
+describe('on Postgres', () => {
   let pool: pg.Pool
   beforeEach(async () => {
     pool = new pg.Pool({ connectionString: servers.postgres })

@@ -28,7 +28,7 @@ let queue: RateLimitingQueue<string>
 
 beforeAll(async () => {
   pglite = await PGlite.create()
-}, 60_000)
+})
 
 afterAll(async () => {
   await pglite.close()

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 
 /** A program in a process of its own. */
 export interface Program {
@@ -52,17 +52,6 @@ export function startProgram(
     },
     kill: () => void child.kill('SIGKILL'),
   }
-}
-
-/** A port that nothing listened on just now. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('there is a port')
-  return address.port
 }
 
 /** The answer of a server that is starting. */

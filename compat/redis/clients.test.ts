@@ -23,6 +23,11 @@ const { default: OldestRedis, Cluster: OldestCluster } = oldestIoredis
 
 type Client = NonNullable<RedisOptions['client']>
 
+/**
+ * For how long clients wait for a server that is held up.
+ */
+const heldUpMsMax = 30_000
+
 let single: RedisProcess
 let sentinel: SentinelRedis
 let cluster: RedisCluster
@@ -42,7 +47,7 @@ const safe = {
   lazyConnect: true,
   enableOfflineQueue: false,
   autoResendUnfulfilledCommands: false,
-  socketTimeout: 5_000,
+  socketTimeout: heldUpMsMax,
 }
 const safeCluster = {
   lazyConnect: true,
@@ -81,7 +86,7 @@ function ioredisOf({ Redis, Cluster }: Pick<typeof newestIoredis, 'Redis' | 'Clu
 }
 
 const others = { disableOfflineQueue: true }
-const settings = { disableOfflineQueue: true, socket: { socketTimeout: 5_000 } }
+const settings = { disableOfflineQueue: true, socket: { socketTimeout: heldUpMsMax } }
 
 function nodeRedisOf(library: typeof newestRedis | typeof oldestRedis) {
   const { createClient, createCluster, createSentinel } = library as typeof newestRedis
@@ -165,7 +170,7 @@ async function followFailover(
   await failOver()
   for (const driver of drivers) {
     const keys = async () => (await driver.list(queue, { limit: 10 })).rows.map(({ key }) => key)
-    await expect.poll(keys, { timeout: 20_000 }).toEqual(['before'])
+    await expect.poll(keys, { timeout: 120_000 }).toEqual(['before'])
   }
 }
 
@@ -179,7 +184,7 @@ async function replicaOfClusterTakesOver(): Promise<void> {
   const key = `sluice:{orders ${queues}}:rows`
   const first = await cluster.primaryOf(key)
   const replica = await cluster.replicaOf(first)
-  await replica.process.command('CLUSTER', 'FAILOVER')
+  await cluster.failOver(replica)
   await cluster.promoted(key, first)
   await cluster.healthy()
 }

@@ -36,7 +36,7 @@ let server: PostgresServer
 
 beforeAll(async () => {
   server = await testPostgres({ settings: ['max_connections=200'] })
-}, 60_000)
+})
 
 afterAll(async () => {
   await server.dispose()
