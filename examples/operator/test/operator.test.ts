@@ -44,7 +44,7 @@ function sizes(): Record<string, unknown> {
 }
 
 async function becomes(wanted: Record<string, unknown>): Promise<void> {
-  await vi.waitFor(() => expect(sizes()).toEqual(wanted), { timeout: 30_000 })
+  await vi.waitFor(() => expect(sizes()).toEqual(wanted), { timeout: 120_000 })
 }
 
 test('config maps follow their deployments', async () => {
