@@ -100,9 +100,9 @@ function project(folder: string) {
       env,
       isolate: !sharing.has(folder),
       // Nothing waits for these; they only end what hangs, also on a machine that is busy.
-      testTimeout: 60_000,
-      hookTimeout: 120_000,
-      expect: { poll: { timeout: 45_000 } },
+      testTimeout: 180_000,
+      hookTimeout: 240_000,
+      expect: { poll: { timeout: 120_000 } },
     },
   }
 }

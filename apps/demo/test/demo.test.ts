@@ -91,7 +91,7 @@ test('a server is broken, a worker is killed, and the queues survive a restart',
   expect(await second.line('from the last time: ')).not.toMatch(/ready 0, delayed 0/)
   second.child.stdin?.write('q')
   expect(await second.ended).toBe(0)
-}, 90_000)
+})
 
 test('its own file with the tables of an older version is made again; a file of others is not', async () => {
   const own = join(folder, 'sluice-demo.db')
@@ -121,18 +121,14 @@ test.each([
   if (line !== undefined) expect(called.lines[0]).toContain(line)
 })
 
-test.skipIf(!needs('redis-server', hasRedis))(
-  'the queues are in a Redis',
-  async () => {
-    const server = await startRedis()
-    onTestFinished(() => server.dispose())
-    const demo = show('--port=0', '--no-open', `--store=${server.url}`)
-    await demo.line(`in ${server.url}`)
-    await demo.line('back after their worker was killed: ')
-    demo.child.stdin?.write('q')
-    expect(await demo.ended).toBe(0)
-    expect(demo.lines.at(-1)).toMatch(/\d+ changes cost [1-9]\d* runs/)
-    expect(await server.command('EXISTS', 'sluice-demo:{pods}:rows')).toBe(1)
-  },
-  90_000,
-)
+test.skipIf(!needs('redis-server', hasRedis))('the queues are in a Redis', async () => {
+  const server = await startRedis()
+  onTestFinished(() => server.dispose())
+  const demo = show('--port=0', '--no-open', `--store=${server.url}`)
+  await demo.line(`in ${server.url}`)
+  await demo.line('back after their worker was killed: ')
+  demo.child.stdin?.write('q')
+  expect(await demo.ended).toBe(0)
+  expect(demo.lines.at(-1)).toMatch(/\d+ changes cost [1-9]\d* runs/)
+  expect(await server.command('EXISTS', 'sluice-demo:{pods}:rows')).toBe(1)
+})

@@ -30,6 +30,9 @@ export interface OutageReport {
 /** How long a process may take to be back. */
 const recoveryMsMax = 15_000
 
+/** How long a process may take to say something else: only ends what hangs. */
+const saysMsMax = 90_000
+
 async function passes(ms: number): Promise<void> {
   await new Promise((resolve) => {
     // real time: what is counted is what a process does in a length of time.
@@ -47,10 +50,10 @@ export async function outage(trouble: Trouble, ms: number): Promise<OutageReport
   const unwatch = watchHoldUps((heldUp) => holdUps.push(heldUp))
   try {
     working.tell('add held')
-    const isUp = await working.hears(({ began }) => began === 'held', 30_000)
+    const isUp = await working.hears(({ began }) => began === 'held', saysMsMax)
     if (isUp === undefined) throw new Error(`${trouble.name}: no run has begun`)
     working.tell(`due ${due} ${ms + 1_000}`)
-    await working.hears(({ delayed }) => delayed === due, 30_000)
+    await working.hears(({ delayed }) => delayed === due, saysMsMax)
     await passes(500)
     // A call may fail and be reported while the trouble begins.
     const untroubled = await working.report()

@@ -15,7 +15,7 @@ beforeAll(async () => {
   seen = await idleWindow(windowMs, sizes)
   beats = Math.ceil(seen.ms / 10_000)
   // Longer than a hook may take while a mutant is tested.
-}, 120_000)
+}, 240_000)
 
 describe.for(['sqlite', 'postgres'] as const)('%s', (store) => {
   test.for(sizes)('%i idle processes on one store', (size) => {

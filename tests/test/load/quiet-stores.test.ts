@@ -195,7 +195,7 @@ async function waitADay(make: () => QuietStore): Promise<void> {
   expect(worker.health().reasons).toEqual(['STOPPED'])
 }
 
-describe('a quiet store is asked nothing for 24 hours', { timeout: 180_000 }, () => {
+describe('a quiet store is asked nothing for 24 hours', () => {
   test('memory, with leases: calls of the driver', async () => {
     const calls: Record<string, number> = {}
     await waitADay(() => ({

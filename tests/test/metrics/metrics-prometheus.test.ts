@@ -85,13 +85,13 @@ describe.skipIf(!needs('prometheus', hasPrometheus))(
     /** Asks until something is found: a scrape that took too long leaves nothing, until the next. */
     async function finds(expression: string): Promise<void> {
       const probe = async () => expect(await samples(expression)).not.toEqual([])
-      await vi.waitFor(probe, { timeout: 30_000, interval: 100 })
+      await vi.waitFor(probe, { timeout: 120_000, interval: 100 })
     }
 
     /** Asks until there is an answer: another process scrapes a third one by its own time. */
     async function until(isSo: () => Promise<boolean>): Promise<void> {
       const probe = async () => expect(await isSo().catch(() => false)).toBe(true)
-      await vi.waitFor(probe, { timeout: 55_000, interval: 100 })
+      await vi.waitFor(probe, { timeout: 120_000, interval: 100 })
     }
 
     beforeAll(async () => {

@@ -38,7 +38,7 @@ const failures = new Map<string, Map<string, number>>()
 
 describe('every broken queue is caught, and is a subtle one', () => {
   for (const { id, title, breakage } of queueMutants) {
-    test(`${id}: ${title}`, { timeout: 120_000 }, async () => {
+    test(`${id}: ${title}`, async () => {
       const failed = new Map<string, number>()
       const chosen = casesFor(id)
       for (const caseId of chosen) {

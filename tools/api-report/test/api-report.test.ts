@@ -14,7 +14,7 @@ const fileOf = (name: string): string => `${name.replace('@', '').replaceAll('/'
 
 describe('the public API is the one that was reviewed', () => {
   for (const entry of entries) {
-    test(entry.name, { timeout: 120_000 }, async () => {
+    test(entry.name, async () => {
       const head = `Everything that \`${entry.name}\` exports. Written by npm test; see CONTRIBUTING.md.\n\n`
       await expect(head + reportOf(entry, program)).toMatchFileSnapshot(
         join(reports, fileOf(entry.name)),
