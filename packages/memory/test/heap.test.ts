@@ -24,13 +24,12 @@ test.each([
     expect(bytesPerKey).toBeGreaterThan(20)
     expect(bytesPerKey).toBeLessThanOrEqual(bytesMax)
   },
-  60_000,
 )
 
 test('the heap is the same after 2, 6 and 10 million keys', async () => {
   const { heaps } = await measure<{ heaps: number[] }>('heap-after-cycles')
   expect(Math.max(...heaps) - Math.min(...heaps)).toBeLessThanOrEqual(1_000_000)
-}, 120_000)
+})
 
 test('names of queues that were used once leave nothing behind', async () => {
   const measured = await measure<{ heaps: number[]; queues: string[] }>('heap-of-names')
@@ -38,4 +37,4 @@ test('names of queues that were used once leave nothing behind', async () => {
   // 190 MB if they stayed. A few hundred unused ones are kept until the next look for them.
   expect(late - early).toBeLessThanOrEqual(6_000_000)
   expect(measured.queues.sort()).toEqual(['full', 'kept', 'paused'])
-}, 120_000)
+})
