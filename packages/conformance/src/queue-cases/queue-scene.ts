@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type Driver, type KeyRow, SluiceError, systemClock } from '@sluice/core'
+import { type Driver, heartbeatMs, type KeyRow, SluiceError, systemClock } from '@sluice/core'
 import type { FakeClock } from '@sluice/core/testing'
 import type { Scene } from '../scene/scene.ts'
 import type { CallLog } from '../wrappers/recorded.ts'
@@ -159,6 +159,15 @@ export class QueueScene {
   /** Waits until a watched promise has settled. */
   async settled(what: WatchedPromise<unknown>): Promise<void> {
     await this.until(() => what.state !== 'waiting')
+  }
+
+  /** Waits until a watched promise has settled; asserts that a wake did it, not the next poll. */
+  async woken(what: WatchedPromise<unknown>): Promise<void> {
+    const before = this.clock.now()
+    // Slower than real time, so that a store that is held up still wakes before the next poll.
+    await this.until(() => what.state !== 'waiting', 1)
+    const ms = this.clock.now() - before
+    assert.ok(ms < heartbeatMs, `it took ${ms} ms, which is not a wake but another look`)
   }
 
   /** Waits until a condition is true, in real time if necessary, while the clock advances slowly. */

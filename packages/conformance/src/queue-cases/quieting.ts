@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { heartbeatMs } from '@sluice/core'
 import type { PublicQueue } from './public-api.ts'
 import type { QueueCase } from './queue-case.ts'
 import { type QueueScene, watchPromise } from './queue-scene.ts'
@@ -86,10 +85,8 @@ export const quietingCases: readonly QueueCase[] = [
       const theirs = s.queue({ driver: await s.peerDriver() })
       await theirs.add('a')
       queue.wake()
-      const before = s.clock.now()
-      await s.settled(waiting)
+      await s.woken(waiting)
       assert.equal(waiting.value?.item, 'a')
-      assert.ok(s.clock.now() - before < heartbeatMs, 'it looks when it is woken')
     },
   },
   {
@@ -106,12 +103,9 @@ export const quietingCases: readonly QueueCase[] = [
       const waiting = watchPromise(queue.get())
       await s.quiet()
       const theirs = s.queue({ driver: await s.peerDriver() })
-      const before = s.clock.now()
       await theirs.add('a')
-      await s.settled(waiting)
+      await s.woken(waiting)
       assert.equal(waiting.value?.item, 'a')
-      const ms = s.clock.now() - before
-      assert.ok(ms < heartbeatMs, `it took ${ms} ms, which is not a wake but another look`)
     },
   },
   {
