@@ -187,6 +187,78 @@ const breaks: readonly (Break & { readonly caughtBy: string })[] = [
     to: 'if false then',
     caughtBy: 'item.batch.long',
   },
+  {
+    name: 'a purge clears the held keys of every queue',
+    from: 'where k.ctid = any (picks) and k.token is not null',
+    to: 'where k.token is not null',
+    caughtBy: 'purge.everything-not-held',
+  },
+  {
+    name: 'a purge leaves the crashes of held keys',
+    from: 'failures = 0, crashes = 0,\n    failed_at = null, parked = false',
+    to: 'failures = 0,\n    failed_at = null, parked = false',
+    caughtBy: 'purge.held.kept',
+  },
+  {
+    name: 'a resume resumes every queue',
+    from: 'where q.name = in_queue and q.paused;',
+    to: 'where q.paused;',
+    caughtBy: 'pause.one-queue',
+  },
+  {
+    name: 'the pause of another queue takes the next time from a tick',
+    from: 'where q.name = in_queue and q.paused) then',
+    to: 'where q.paused) then',
+    caughtBy: 'pause.one-queue',
+  },
+  {
+    name: 'a queue that was paused once stays listed',
+    from: 'q where q.paused\n',
+    to: 'q\n',
+    caughtBy: 'queues.listed',
+  },
+  {
+    name: 'the leases of other queues set the next time of a tick',
+    from: 'where k.queue_id = this_queue and k.token is not null;',
+    to: 'where k.token is not null;',
+    caughtBy: 'tick.next.nothing',
+  },
+  {
+    name: 'a sweep takes the keys of other queues',
+    from: 'where x.queue_id = this_queue and x.token is null and not x.parked',
+    to: 'where x.token is null and not x.parked',
+    caughtBy: 'tick.sweeps.only-stale',
+  },
+  {
+    name: 'a worker that comes again keeps its old process id',
+    from: 'pid = excluded.pid,',
+    to: '',
+    caughtBy: 'workers.registered',
+  },
+  {
+    name: 'the longer steps of a history are kept as briefly as the shortest',
+    from: 'and h.step_ms = step and h.at',
+    to: 'and h.at',
+    caughtBy: 'history.bounded',
+  },
+  {
+    name: 'a history has the depth of another queue',
+    from: 'where h.queue_id = this_queue and h.step_ms = in_steps[1] and',
+    to: 'where h.step_ms = in_steps[1] and',
+    caughtBy: 'history.per-queue',
+  },
+  {
+    name: 'the longer steps of a history keep their first depth',
+    from: 'held = excluded.held,',
+    to: '',
+    caughtBy: 'history.depth',
+  },
+  {
+    name: 'the failed runs of other queues push out those of a queue',
+    from: 'where x.queue_id = this_queue\n    order by x.at desc',
+    to: 'where true\n    order by x.at desc',
+    caughtBy: 'history.per-queue',
+  },
 ]
 
 test.each(breaks)('$name: $caughtBy notices', async ({ caughtBy, ...broken }) => {

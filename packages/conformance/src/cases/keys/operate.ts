@@ -65,13 +65,17 @@ export const operateCases: readonly Case[] = [
   },
   {
     id: 'pause.one-queue',
-    title: 'a pause affects one queue only',
+    title: 'a pause and a resume affect one queue only',
     needs,
     async run(s) {
       await s.add('a')
       await s.on('other').add('b')
       await s.operate.pause('other')
       assert.deepEqual(await s.claimKeys(), ['a'])
+      await s.addAfter('later', 100)
+      assert.equal((await s.tick()).nextAt, s.now() + 100)
+      await s.operate.pause(s.queue)
+      await s.operate.resume(s.queue)
       await s.on('other').claimNone()
     },
   },
@@ -203,7 +207,10 @@ export const operateCases: readonly Case[] = [
       for (const claim of claims) if (claim.key < 'c') await s.release(claim)
       await s.operate.park(s.queue, ['parked'])
       await s.add('held')
-      await s.on('other').add('theirs')
+      const other = s.on('other')
+      await other.add('theirs held')
+      const theirs = await other.claimOne('theirs held')
+      await other.addAll(['theirs held', 'theirs'])
       assert.equal(await s.operate.purge(s.queue), 6)
       assert.equal(await s.operate.purge(s.queue), 0)
       assert.deepEqual(await s.states(), { processing: 3 })
@@ -211,7 +218,40 @@ export const operateCases: readonly Case[] = [
       const held = claims.find(({ key }) => key === 'held')
       assert.ok(held)
       assert.equal((await s.done(held)).outcome, 'idle')
-      assert.deepEqual(await s.on('other').claimKeys(), ['theirs'])
+      assert.equal((await other.done(theirs)).outcome, 'ready')
+      assert.deepEqual(await other.claimKeys(), ['theirs', 'theirs held'])
+    },
+  },
+  {
+    id: 'purge.held.kept',
+    title:
+      'a purge removes what is pending and counted of a held key, and keeps its run, item and error',
+    needs,
+    async run(s) {
+      await s.addAll([s.ask('a', { item: '"first"' }), s.ask('b', { item: '"b"' })])
+      const { claims } = await s.claim({ limit: 2, leaseMs: 100 })
+      await s.step(100)
+      await s.expireAll(claims, { error: '{"code":"E"}' })
+      const a = await s.claimOne('a')
+      const kept = await s.claimOne('b')
+      assert.deepEqual([a.failures, a.crashes], [1, 1])
+      await s.addAfter('a', 50)
+      await s.add('a', { item: '"second"' })
+      assert.equal(await s.operate.purge(s.queue), 2)
+      const { failures, crashes, failedAt, dueAt, laterAt, ...row } = await s.row('a')
+      assert.deepEqual([failures, crashes, failedAt], [0, 0, Infinity])
+      assert.deepEqual([dueAt, laterAt, row.token], [Infinity, Infinity, a.token])
+      const { rows } = await s.list()
+      assert.deepEqual(
+        rows.map(({ key, item, lastError }) => [key, item, lastError]),
+        [
+          ['a', '"second"', '{"code":"E"}'],
+          ['b', '"b"', '{"code":"E"}'],
+        ],
+      )
+      assert.equal(await s.operate.purge(s.queue), 0)
+      await s.retry(kept, 0)
+      assert.equal((await s.claimOne('b')).item, '"b"')
     },
   },
   {

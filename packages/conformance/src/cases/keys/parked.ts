@@ -112,16 +112,20 @@ export const parkedCases: readonly Case[] = [
   },
   {
     id: 'unpark.tail',
-    title: 'an unparked key goes to the tail',
+    title: 'an unparked key goes to the tail, and a delayed one to where its delay ends',
     needs: { operate: true, order: 'per-producer' },
     async run(s) {
       await s.add('a')
       await s.parkHeld(await s.claimOne('a'))
+      await s.addAfter('later', 4)
+      await s.operate.park(s.queue, ['later'])
       await s.step(1)
       await s.add('b')
       await s.step(1)
-      await s.operate.unpark(s.queue, ['a'], { forget: false })
-      assert.deepEqual(await s.claimKeys(), ['b', 'a'])
+      await s.operate.unpark(s.queue, ['a', 'later'], { forget: false })
+      await s.addAfter('c', 1)
+      await s.step(2)
+      assert.deepEqual(await s.claimKeys(), ['b', 'a', 'c', 'later'])
     },
   },
   {

@@ -186,15 +186,24 @@ export const priorityCases: readonly Case[] = [
   },
   {
     id: 'priority.lease-end.kept',
-    title: 'a key whose lease expired keeps its priority',
+    title:
+      'a key whose lease expired keeps its priority, or has that of a later add if it is higher',
     needs: { order: 'per-producer' },
     async run(s) {
-      await s.add('a', { priority: 9 })
-      const claim = await s.claimOne('a', { leaseMs: 1_000 })
+      await s.addAll(['a', 'lower', 'higher'].map((key) => s.ask(key, { priority: 9 })))
+      const { claims } = await s.claim({ limit: 3, leaseMs: 1_000 })
+      await s.add('lower', { priority: 3 })
+      await s.add('higher', { priority: 12 })
       await s.step(1_000)
-      await s.expire(claim)
+      await s.expireAll(claims)
       await s.add('b', { priority: 5 })
-      assert.equal((await s.claimOne('a')).priority, 9)
+      const { claims: again } = await s.claim({ limit: 4 })
+      assert.deepEqual(again.map(({ key, priority }) => `${key} ${priority}`).sort(), [
+        'a 9',
+        'b 5',
+        'higher 12',
+        'lower 9',
+      ])
     },
   },
   {

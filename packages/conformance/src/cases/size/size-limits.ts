@@ -8,6 +8,7 @@ import {
   assertKeys,
   assertSame,
   claimMany,
+  doneMany,
   inBatches,
   listMany,
   manyKeys,
@@ -293,16 +294,17 @@ export const sizeLimitCases: readonly Case[] = [
       for (const batch of inBatches(manyKeys(700, 'parked'))) await s.operate.park(s.queue, batch)
       // A driver may count pending keys from the first limit on.
       await s.addAll(['held', 'dirty'], { maxPending: 5_000 })
-      const held = (await s.claim({ limit: 2 })).claims
+      await addMany(s, manyKeys(1_100, 'busy'))
+      const held = await claimMany(s)
       await s.add('dirty')
       await addMany(s, manyKeys(900, 'ready'))
       await addMany(s, manyKeys(900, 'delayed'), { delayMs: hour })
       const other = s.on('another')
       await other.add('ready1')
       assert.ok((await s.operate.purge(s.queue)) >= 2_500)
-      assert.deepEqual(await s.states(), { processing: 2 })
+      assert.deepEqual(await s.states(), { processing: 1_102 })
       assert.deepEqual(await other.states(), { ready: 1 })
-      for (const claim of held) assert.equal((await s.done(claim)).outcome, 'idle')
+      await doneMany(s, held)
       assert.deepEqual((await s.list()).rows, [])
       const replies = await s.addAll(manyKeys(100), { maxPending: 100 })
       assertAll(

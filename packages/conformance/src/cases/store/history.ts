@@ -20,7 +20,7 @@ import {
 import type { Case } from '../../case.ts'
 import type { Scene } from '../../scene/scene.ts'
 
-const [fine, , coarse] = historyResolutions as readonly [
+const [fine, middle, coarse] = historyResolutions as readonly [
   (typeof historyResolutions)[number],
   (typeof historyResolutions)[number],
   (typeof historyResolutions)[number],
@@ -153,19 +153,24 @@ export const historyCasesOfQueues: readonly Case[] = [
       await s.step(fine.stepMs - 251.5)
       await record(s, {})
       assert.deepEqual((await stepsOf(s)).at(-1)?.depth, depth)
+      await s.claimOne('c', { leaseMs: Infinity })
+      await s.operate.park(s.queue, ['d'])
+      await s.addAfter('later too', 500_000)
       await s.step(1)
       await record(s, {})
+      const changed = { ready: 2, delayed: 3, held: 3, parked: 2, oldestMs: fine.stepMs }
       for (const resolution of historyResolutions) {
-        const last = (await stepsOf(s, resolution)).at(-1)
-        assert.deepEqual(last?.depth, { ...depth, ready: 4, oldestMs: fine.stepMs })
+        assert.deepEqual((await stepsOf(s, resolution)).at(-1)?.depth, { ...depth, ...changed })
       }
       for (let n = 0; n < historyDepthCap; n += 1_000) {
         await s.addAll(Array.from({ length: 1_000 }, (_, i) => `k${n + i}`))
       }
       await s.step(fine.stepMs)
       await record(s, {})
-      const most = (await stepsOf(s)).at(-1)?.depth
-      assert.deepEqual([most?.ready, most?.capped], [historyDepthCap, true])
+      for (const resolution of historyResolutions) {
+        const most = (await stepsOf(s, resolution)).at(-1)?.depth
+        assert.deepEqual([most?.ready, most?.capped], [historyDepthCap, true])
+      }
     },
   },
   {
@@ -181,6 +186,7 @@ export const historyCasesOfQueues: readonly Case[] = [
         await record(s, {})
         await s.step(fine.stepMs)
         await record(s, {})
+        assert.equal((await stepsOf(s, coarse)).at(-1)?.depth.paused, true)
         await s.operate.resume(s.queue)
         await s.step(fine.stepMs)
         await record(s, {})
@@ -229,6 +235,7 @@ export const historyCasesOfQueues: readonly Case[] = [
         Array.from({ length: fine.steps - 1 }, (_, n) => last - (fine.steps - 2 - n) * fine.stepMs),
       )
       assert.equal(kept.at(-1)?.done, fine.steps + 4)
+      assert.equal((await stepsOf(s, middle)).length, 6)
       await s.step((fine.steps - 2) * fine.stepMs)
       assert.equal((await stepsOf(s)).length, 1)
       await s.step(fine.stepMs)
@@ -241,13 +248,25 @@ export const historyCasesOfQueues: readonly Case[] = [
     title: 'queues have histories of their own, and a queue that has only a history is not listed',
     needs: { history: true, queues: true },
     async run(s) {
-      await record(s.on('other'), some)
-      await recordRuns(s.on('other'), [run(s.now(), 'a')])
+      const other = s.on('other')
+      await record(other, some)
+      for (const code of ['E', 'F', 'G']) {
+        const theirs = Array.from({ length: failedRunsOfCodeMax }, () =>
+          run(s.now(), 'a', { code }),
+        )
+        await recordRuns(other, theirs)
+      }
       assert.deepEqual(await stepsOf(s), [])
       assert.deepEqual(await failedRuns(s), [])
-      assert.equal((await stepsOf(s.on('other'))).length, 1)
-      assert.equal((await failedRuns(s.on('other'))).length, 1)
+      assert.equal((await stepsOf(other)).length, 1)
+      assert.equal((await failedRuns(other)).length, failedRunsMax)
       assert.deepEqual(await s.driver.queues?.(), ['other'])
+      await s.add('mine')
+      const mine = run(s.now() - 1, 'mine')
+      await recordRuns(s, [mine])
+      assert.deepEqual(await failedRuns(s), [mine])
+      assert.equal((await stepsOf(s))[0]?.depth.ready, 1)
+      assert.equal((await failedRuns(other)).length, failedRunsMax)
     },
   },
   {

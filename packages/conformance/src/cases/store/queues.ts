@@ -100,6 +100,8 @@ export const queueCases: readonly Case[] = [
       await empty.add('a')
       await empty.done(await empty.claimOne('a'))
       await s.operate.pause('paused')
+      await s.operate.pause('resumed')
+      await s.operate.resume('resumed')
       const names = await s.driver.queues?.()
       assert.deepEqual([...(names ?? [])].sort(), ['paused', 'with delay', 'with held', 'with key'])
     },

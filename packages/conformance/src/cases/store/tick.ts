@@ -85,6 +85,11 @@ export const tickCases: readonly Case[] = [
     async run(s) {
       await s.add('a', { failed: true })
       await s.done(await s.claimOne('a'))
+      // Leases and delays of another queue are not those of this one.
+      const other = s.on('other')
+      await other.add('held')
+      await other.claimOne('held', { leaseMs: 100 })
+      await other.addAfter('later', 50)
       assert.equal((await s.tick()).nextAt, Infinity)
     },
   },
@@ -124,8 +129,12 @@ export const tickCases: readonly Case[] = [
   },
   {
     id: 'tick.sweeps.only-stale',
-    title: 'a sweep keeps every key that is pending, held, parked, or failed recently',
+    title:
+      'a sweep keeps every key that is pending, held, parked, failed recently, or of another queue',
     async run(s) {
+      const other = s.on('other')
+      await other.add('theirs', { failed: true })
+      await other.cancel('theirs')
       await s.addAll(['held', 'parked', 'recent'].map((key) => s.ask(key, { failed: true })))
       await s.addAfter('delayed', 100_000, { failed: true })
       const { claims } = await s.claim({ limit: 3, leaseMs: Infinity })
@@ -143,6 +152,7 @@ export const tickCases: readonly Case[] = [
         assert.equal((await s.tick({ failuresExpireMs: 1_000 })).swept, 0)
       }
       assert.equal((await s.list()).rows.length, 4)
+      assert.deepEqual(await other.states(), { idle: 1 })
     },
   },
   {
@@ -153,9 +163,10 @@ export const tickCases: readonly Case[] = [
       const startedAt = s.now()
       await s.tick({ holder: 'w1', worker: worker('w1') })
       await s.step(100)
-      await s.tick({ holder: 'w1', worker: worker('w1') })
+      const changed = { ...worker('w1'), host: 'elsewhere', pid: 77, concurrency: 9 }
+      await s.tick({ holder: 'w1', worker: changed })
       const rows = await s.driver.workers?.(s.queue, 1_000)
-      assert.deepEqual(rows, [{ ...worker('w1'), startedAt, seenAt: startedAt + 100 }])
+      assert.deepEqual(rows, [{ ...changed, startedAt, seenAt: startedAt + 100 }])
     },
   },
   {

@@ -176,6 +176,10 @@ export const transferCases: readonly Case[] = [
       const same = row('same', { dueAt: now + 100, readyAt: now + 100, why: 'backoff', seq: 9 })
       assert.deepEqual(await imported(s, [{ ...same, askedAt: now }]), ['unchanged'])
       assert.equal((await s.row('same')).why, 'delay')
+      const before = await s.add('failed', { failed: true })
+      const counted = row('failed', { failures: before.failures, failedAt: now - 1 })
+      assert.deepEqual(await imported(s, [counted, row('failed', {})]), ['unchanged', 'unchanged'])
+      assert.equal((await s.row('failed')).failedAt, now)
     },
   },
   {
@@ -301,10 +305,13 @@ export const transferCases: readonly Case[] = [
     title: 'a row that has changed since it was listed stays',
     needs,
     async run(s) {
-      const asked = ['failed', 'item', 'later', 'priority', 'trace']
+      const asked = ['failed', 'item', 'later', 'parked', 'priority', 'trace']
       await s.addAll([...asked, s.ask('failed again', { failed: true })])
       await s.cancel('failed again')
       const rows = await stored(s)
+      for (const claim of (await s.claim({ limit: 9 })).claims) {
+        await (claim.key === 'parked' ? s.parkHeld(claim) : s.release(claim))
+      }
       await s.add('failed', { failed: true })
       await s.add('item', { item: '"new"' })
       await s.addAfter('later', 500)
@@ -327,11 +334,16 @@ export const transferCases: readonly Case[] = [
     title: 'a key that is held by now is not dropped',
     needs,
     async run(s) {
-      await s.add('a')
+      await s.addAll([s.ask('a'), s.ask('failed', { failed: true })])
+      await s.cancel('failed')
       const rows = await stored(s)
-      const claim = await s.claimOne('a')
-      assert.deepEqual(await transferVerbs(s).dropRows(s.queue, rows), ['changed'])
-      assert.equal((await s.done(claim)).outcome, 'idle')
+      await s.add('failed')
+      const { claims } = await s.claim({ limit: 2 })
+      assert.deepEqual(await transferVerbs(s).dropRows(s.queue, rows), ['changed', 'changed'])
+      for (const claim of claims) {
+        const { outcome, failures } = await s.done(claim)
+        assert.deepEqual([outcome, failures], ['idle', claim.failures])
+      }
     },
   },
   {

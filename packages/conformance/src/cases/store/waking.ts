@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Case } from '../../case.ts'
 import type { Scene } from '../../scene/scene.ts'
-import { wakes } from '../../scene/wakes.ts'
+import { allWake, wakes } from '../../scene/wakes.ts'
 
 /** A watcher that counts its calls. */
 async function counting(s: Scene): Promise<{ calls: number; stop(): Promise<void> }> {
@@ -26,6 +26,21 @@ export const wakingCases: readonly Case[] = [
     async run(s) {
       const other = await s.peer()
       await wakes(s, () => other.addAfter('a', 50))
+    },
+  },
+  {
+    id: 'watch.worker',
+    title: 'the watcher of a worker that found no key is called for the next one, again and again',
+    needs: { watch: true, peers: true, workers: true },
+    async run(s) {
+      const other = await s.peer()
+      const holder = 'w1'
+      const worker = { holder, host: 'h', pid: 1, concurrency: 1, settings: {} }
+      await s.tick({ holder, worker })
+      for (const key of ['a', 'b']) {
+        await allWake(s, [s.queue], () => other.add(key), [], { holder, worker })
+        await other.cancel(key)
+      }
     },
   },
   {
