@@ -1,4 +1,4 @@
-import type { WorkerInfo, WorkRecord } from '@sluice/core/driver'
+import { historyResolutions, type WorkerInfo, type WorkRecord } from '@sluice/core/driver'
 import { fakeClock } from '@sluice/core/testing'
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
@@ -51,6 +51,20 @@ test('the records of a queue that no worker has used for two days are deleted by
   expect(await left()).toEqual({ workers: 'b,c', histories: 2, runs: 2 })
   await beat('c')
   expect(await left()).toEqual({ workers: 'b,c', histories: 2, runs: 2 })
+})
+
+test('what is older than a day is deleted by the next record of the queue', async () => {
+  const schema = 'old_records'
+  const { clock, beat } = await setUp(schema)
+  await beat('a')
+  await clock.step(86_400_000 + 600_000)
+  await beat('a')
+  const [result] = await sql(
+    server.url,
+    `select (select count(*)::int from ${schema}.history) as steps,
+      (select count(*)::int from ${schema}.failed_runs) as runs`,
+  )
+  expect(result?.rows).toEqual([{ steps: historyResolutions.length, runs: 1 }])
 })
 
 test('a worker that comes back at that moment stays, and nobody waits for it', async () => {

@@ -254,4 +254,18 @@ export const rareBreaks: readonly Break[] = [
     to: '',
     caughtBy: 'watch.worker',
   },
+  {
+    script: 'finish',
+    name: 'a released key loses the priority to which it rose',
+    from: 'if priorityRose then',
+    to: 'if false then',
+    caughtBy: 'priority.release.rise',
+  },
+  {
+    script: 'finish',
+    name: 'a released key has the position of the add that came meanwhile',
+    from: 'else\n    state.ready = state.claimedReady',
+    to: 'else',
+    caughtBy: 'order.release.old-position',
+  },
 ]

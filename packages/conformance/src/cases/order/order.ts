@@ -123,7 +123,7 @@ export const orderCases: readonly Case[] = [
   },
   {
     id: 'order.release.old-position',
-    title: 'a released key goes back to its old position',
+    title: 'a released key goes back to its old position, also if it was added again meanwhile',
     needs,
     async run(s) {
       await s.addAll(['a', 'b'])
@@ -134,6 +134,9 @@ export const orderCases: readonly Case[] = [
       await s.release(claim)
       const back = await s.claimOne('a')
       assert.equal(back.readyAt, claim.readyAt)
+      await s.add('a')
+      await s.release(back)
+      assert.equal((await s.claimOne('a')).readyAt, claim.readyAt)
       assert.deepEqual(await s.claimKeys(), ['b', 'c'])
     },
   },

@@ -174,7 +174,8 @@ export const priorityCases: readonly Case[] = [
       await s.add('b', { priority: 5 })
       await s.step(1)
       await s.release(claim)
-      assert.deepEqual(await s.claimKeys(), ['b', 'a'])
+      await s.add('lower', { priority: 4 })
+      assert.deepEqual(await s.claimKeys(), ['b', 'a', 'lower'])
       // The same at one instant.
       await s.add('c')
       const another = await s.claimOne('c')

@@ -1,0 +1,73 @@
+import type { Driver, Finish } from '@sluice/core/driver'
+import { fakeClock } from '@sluice/core/testing'
+import { needs } from '@sluice/needs'
+import { hasRedis, startRedis } from '@sluice/test-redis'
+import { expect, onTestFinished, test } from 'vitest'
+import { redisDriver } from '../src/index.ts'
+
+const sets = ['keys', 'ready', 'delayed', 'backoff', 'held', 'dirty', 'parked', 'idle']
+const options = { dedupe: 'client-go', failuresExpireMs: 86_400_000 } as const
+
+test.skipIf(!needs('redis-server', hasRedis))('nothing remains of keys that are done', async () => {
+  const server = await startRedis()
+  onTestFinished(() => server.dispose())
+  const driver = redisDriver({ url: server.url })
+  await driver.open({})
+  onTestFinished(() => driver.close())
+  const sizes = async () => {
+    const sizesBy = (command: string, parts: readonly string[]) =>
+      Promise.all(parts.map((part) => server.command(command, `sluice:{q}:${part}`)))
+    return [await sizesBy('HLEN', ['rows', 'items', 'errors']), await sizesBy('ZCARD', sets)]
+  }
+  const run = async (finish: (lease: { key: string; token: number }) => Finish) => {
+    const request = { limit: 9, holder: 'h', claimId: 'c', leaseMs: 30_000 }
+    const { claims } = await driver.claim('q', request)
+    expect(claims.map(({ key }) => key)).toEqual(['plain', 'with item'])
+    await driver.finish('q', claims.map(finish), options)
+  }
+  const add = () =>
+    driver.add(
+      'q',
+      [
+        { key: 'plain', item: undefined, priority: 0, delayMs: 0 },
+        { key: 'with item', item: '"text"', priority: 0, delayMs: 0 },
+      ],
+      options,
+    )
+  await add()
+  await driver.cancel('q', ['plain', 'with item'])
+  const empty = await sizes()
+  await add()
+  await run((lease) => ({ as: 'done', ...lease, forget: false }))
+  expect(await sizes()).toEqual(empty)
+  await add()
+  await run((lease) => ({ as: 'retry', ...lease, delayMs: 0, error: '{}' }))
+  await run((lease) => ({ as: 'done', ...lease, forget: true }))
+  expect(await sizes()).toEqual(empty)
+})
+
+const worker = { holder: 'w', host: 'h', pid: 1, concurrency: 1, settings: {} }
+const beat = { holder: 'w', worker, limit: 9, failuresExpireMs: 86_400_000 }
+const last: Readonly<Record<string, (driver: Driver) => unknown>> = {
+  purge: ({ operate }) => operate?.purge('q'),
+  heartbeat: (driver) => driver.tick('q', beat),
+}
+
+test.skipIf(!needs('redis-server', hasRedis)).for(Object.entries(last))(
+  'the time of the store is not before its last %s',
+  async ([, act]) => {
+    const server = await startRedis()
+    onTestFinished(() => server.dispose())
+    const clock = fakeClock()
+    const driver = redisDriver({ url: server.url })
+    await driver.open({ clock })
+    await driver.tick('q', beat)
+    await clock.step(10_000)
+    await act(driver)
+    await driver.close()
+    const later = redisDriver({ url: server.url })
+    await later.open({ clock: fakeClock() })
+    onTestFinished(() => later.close())
+    expect((await later.list('q', { limit: 1 })).now).toBe(clock.now())
+  },
+)
