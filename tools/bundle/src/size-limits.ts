@@ -5,9 +5,9 @@
  */
 export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/backoff': 5,
-  '@sluice/cli': 310,
+  '@sluice/cli': 311,
   '@sluice/conformance': 88,
-  '@sluice/conformance/cli': 76,
+  '@sluice/conformance/cli': 77,
   '@sluice/conformance/node-test': 75,
   '@sluice/conformance/other-process': 4,
   '@sluice/conformance/sqlite-witness': 1,
