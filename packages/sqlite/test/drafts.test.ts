@@ -43,3 +43,15 @@ test('the draft of a process that may be at work stays, and so does every other 
   await driver.close()
   assert.deepEqual(readdirSync(folder).sort(), ['queue.db', basename(fresh), ...kept].sort())
 })
+
+test('what the system says is in the message, since a log has no more of the error', async () => {
+  const folder = dirname(scratchFile())
+  const refuses = (file: string, message: string) =>
+    assert.rejects(async () => await sqliteDriver({ file }).open({}), { message })
+  const long = join(folder, 'x'.repeat(240)) // its draft has too long a name
+  await refuses(long, `cannot create ${long}: ENAMETOOLONG: name too long [ERR_STORE]`)
+  const lost = join(folder, 'no', 'queue.db')
+  const reason =
+    'does not exist or cannot be reached: ENOENT: no such file or directory [ERR_STORE]'
+  await refuses(lost, `the directory of ${lost} ${reason}`)
+})

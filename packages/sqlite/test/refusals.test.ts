@@ -228,15 +228,6 @@ test('a missing directory is a retryable error: once it exists, opening succeeds
   await driver.close()
 })
 
-test('what the system says is in the message, since a log has no more of the error', async () => {
-  const folder = dirname(scratchFile())
-  const file = join(folder, 'x'.repeat(240)) // a draft of it has too long a name
-  const { message } = await refuses(file, 'ERR_STORE')
-  assert.equal(message, `cannot create ${file}: ENAMETOOLONG: name too long [ERR_STORE]`)
-  const lost = await refuses(join(folder, 'no', 'queue.db'), 'ERR_STORE')
-  assert.match(lost.message, /cannot be reached: ENOENT: no such file or directory \[ERR_STORE\]$/)
-})
-
 test('a link to a file that does not exist yet leads to the new file', async () => {
   const folder = dirname(scratchFile())
   const link = join(folder, 'link.db')

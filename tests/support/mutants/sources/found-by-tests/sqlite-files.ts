@@ -208,7 +208,7 @@ export const foundByTestsOfSqliteFiles: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/sqlite/test/refusals.test.ts',
+      file: 'packages/sqlite/test/drafts.test.ts',
       title: 'what the system says is in the message, since a log has no more of the error',
     },
   },
