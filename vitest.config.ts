@@ -53,6 +53,7 @@ const longest = [
   'packages/redis/test/conformance/conformance',
   '.browser.test',
   'tests/test/',
+  'examples/operator/',
   ...['apps/', 'tools/doctest/', 'packages/redis/', 'packages/postgres/', 'packages/sqlite/'],
 ]
 
