@@ -100,7 +100,9 @@ describe('a program adds keys, works, shows the dashboard, and stops', () => {
     onTestFinished(() => void gate.close())
     const source = readFileSync(join(page.folder, `${name}.ts`), 'utf8')
     const waiting = source.replace('await orders.add', "await fetch(process.env['GATE']!) && $&")
-    writeFileSync(join(page.folder, `${name}-waiting.ts`), waiting)
+    const file = join(page.folder, `${name}-waiting.ts`)
+    writeFileSync(file, waiting)
+    onTestFinished(() => rmSync(file))
     const address = gate.address() as { port: number }
     const { program, url } = await start(`${name}-waiting`, {
       GATE: `http://localhost:${address.port}`,
