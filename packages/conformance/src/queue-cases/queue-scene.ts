@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type Driver, heartbeatMs, type KeyRow, SluiceError, systemClock } from '@sluice/core'
 import type { FakeClock } from '@sluice/core/testing'
+import { realTime } from '../scene/real-time.ts'
 import type { Scene } from '../scene/scene.ts'
 import type { CallLog } from '../wrappers/recorded.ts'
 import type {
@@ -131,7 +132,7 @@ export class QueueScene {
       await this.clock.step(0)
       if (this.#log.inFlight > 0) {
         // The work in flight is real input and output, which takes real time.
-        await realTurn()
+        await realTime()
         still = -1
       }
     }
@@ -178,7 +179,7 @@ export class QueueScene {
       await this.quiet()
       if (await holds()) return
       if (systemClock.monotonicMs() > endsAt) throw new Error('what should come soon did not come')
-      await realTurn()
+      await realTime()
       await this.clock.step(stepMs)
     }
   }
@@ -237,11 +238,4 @@ export class QueueScene {
     assert.ok(SluiceError.is(what.error), `rejects with an error of ours: ${String(what.error)}`)
     assert.equal(what.error.code, code)
   }
-}
-
-/** One turn of the event loop in real time, for input and output. */
-async function realTurn(): Promise<void> {
-  await new Promise<void>((resolve) => {
-    systemClock.startTimer(1, resolve).ref()
-  })
 }

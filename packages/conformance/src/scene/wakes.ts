@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { nextTurn, systemClock } from '@sluice/core'
+import { realTime } from './real-time.ts'
 import type { Scene } from './scene.ts'
 
 /**
@@ -74,6 +75,6 @@ const quietMs = 120
 
 async function pause(watching: readonly Scene[]): Promise<void> {
   const ms = Math.min(quietMs, ...watching.map(({ context }) => context.hintMs))
-  // real time: nothing else can show that a wake does not come
-  await new Promise<void>((resolve) => systemClock.startTimer(ms, resolve).ref())
+  // Nothing else can show that a wake does not come.
+  await realTime(ms)
 }

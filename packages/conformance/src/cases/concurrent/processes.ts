@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type Claim, SluiceError } from '@sluice/core'
+import { type Claim, SluiceError, systemClock } from '@sluice/core'
 import type { Case } from '../../case.ts'
 import {
   addMany,
@@ -11,6 +11,7 @@ import {
   manyKeys,
 } from '../../scene/many-keys.ts'
 import { otherProcess } from '../../scene/other-scene.ts'
+import { realTime } from '../../scene/real-time.ts'
 import type { Scene } from '../../scene/scene.ts'
 import { allWake, noneWakes, wakes } from '../../scene/wakes.ts'
 import { assertOnce, assertTokensRise, claimTogether, worker } from './concurrent.ts'
@@ -38,15 +39,17 @@ async function attempted<T>(call: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Repeats a call while the store is busy and has done nothing. */
-async function patiently<T>(call: () => Promise<T>): Promise<T> {
+/** Repeats a call while the store is busy, for example with a process that is held up, and has done nothing. */
+async function patiently<T>(s: Scene, call: () => Promise<T>): Promise<T> {
+  const endsAt = systemClock.monotonicMs() + s.context.hintMs
   for (let tries = 0; ; tries += 1) {
     try {
       return await call()
     } catch (error) {
       const isBusy = SluiceError.is(error) && error.retryable
-      if (!isBusy || tries === 100) throw error
+      if (!isBusy || (tries >= 100 && systemClock.monotonicMs() > endsAt)) throw error
     }
+    await realTime()
   }
 }
 
@@ -105,11 +108,11 @@ export const processCases: readonly Case[] = [
       let added = 0
       const work = async (scene: Scene, mine: readonly string[]): Promise<void> => {
         for (const batch of inBatches(mine, 5)) {
-          const replies = await patiently(() => scene.addAll(batch, { maxPending: 1_000 }))
+          const replies = await patiently(s, () => scene.addAll(batch, { maxPending: 1_000 }))
           added += replies.filter(({ outcome }) => outcome === 'added').length
-          const { claims } = await patiently(() => scene.claim({ limit: 4, leaseMs: Infinity }))
+          const { claims } = await patiently(s, () => scene.claim({ limit: 4, leaseMs: Infinity }))
           for (const { key } of claims) runs.set(key, (runs.get(key) ?? 0) + 1)
-          await patiently(async () => await doneMany(scene, claims))
+          await patiently(s, async () => await doneMany(scene, claims))
         }
       }
       await Promise.all([work(s, keys), work(other, keys.toReversed())])
@@ -307,7 +310,9 @@ export const processCases: readonly Case[] = [
       const scenes = await Promise.all(
         drivers.map(async (driver, i) => await s.openOn(driver, `driver ${i}`, `driver ${i}: `)),
       )
-      await Promise.all(scenes.map(async (scene, i) => await patiently(() => scene.add(`k${i}`))))
+      await Promise.all(
+        scenes.map(async (scene, i) => await patiently(s, () => scene.add(`k${i}`))),
+      )
       for (const scene of scenes) assert.deepEqual(await scene.states(), { ready: 3 })
     },
   },

@@ -9,6 +9,7 @@ import type {
   WorkerInfo,
   WorkRecord,
 } from '@sluice/core'
+import { systemClock } from '@sluice/core'
 import {
   failedRunsMax,
   failedRunsMsMax,
@@ -18,6 +19,7 @@ import {
   historyResolutions,
 } from '@sluice/core/driver'
 import type { Case } from '../../case.ts'
+import { realTime } from '../../scene/real-time.ts'
 import type { Scene } from '../../scene/scene.ts'
 
 const [fine, middle, coarse] = historyResolutions as readonly [
@@ -49,9 +51,12 @@ function worker(holder: string): WorkerInfo {
 /** A heartbeat with a record, repeated until the driver has added it. */
 async function record(s: Scene, parts: Partial<WorkRecord>, holder = 'w1'): Promise<TickReply> {
   const request = { holder, worker: worker(holder), record: { ...nothing, ...parts } }
-  for (let tries = 0; ; tries += 1) {
+  // The session that records meanwhile may be held up.
+  const endsAt = systemClock.monotonicMs() + s.context.hintMs
+  for (;;) {
     const reply = await s.tick(request)
-    if (reply.recorded === true || tries === 100) return reply
+    if (reply.recorded === true || systemClock.monotonicMs() > endsAt) return reply
+    await realTime()
   }
 }
 
