@@ -17,6 +17,7 @@ export {
   checkNumber,
   checkObject,
   checkOneOf,
+  checkPriority,
   checkSignal,
   checkString,
   closest,

@@ -10,7 +10,7 @@
 
 import { SluiceRangeError, SluiceTypeError } from '../errors.ts'
 import { utf8Length } from '../keys/utf8-length.ts'
-import { delayMsMax } from '../limits.ts'
+import { delayMsMax, priorityMax, priorityMin } from '../limits.ts'
 import { describeValue, quoted, shortened } from './describe-value.ts'
 
 /** The limits of a number. It must be finite in any case. */
@@ -73,6 +73,11 @@ export function checkDelay(parameter: string, ms: unknown): number {
     parameter,
     `must be finite and at most ${delayMsMax} ms, which is ten years; got ${ms}`,
   )
+}
+
+/** Accepts a priority: a whole number from -1000 to 1000. */
+export function checkPriority(parameter: string, priority: unknown): number {
+  return checkNumber(parameter, priority, { min: priorityMin, max: priorityMax, integer: true })
 }
 
 /** Accepts `true` and `false` only, no truthy or falsy value. */

@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto'
 import {
   checkDelay,
-  checkNumber,
   checkObject,
+  checkPriority,
   checkQueueName,
   checkString,
-  priorityMax,
-  priorityMin,
   SluiceError,
   SluiceRangeError,
   SluiceTypeError,
@@ -101,7 +99,7 @@ function checkWatch(given: TableWatch): Checked {
   if (watch.when !== undefined) checkExpression('when', watch.when)
   if (watch.delayMs !== undefined) checkDelay('delayMs', watch.delayMs)
   if (watch.priority !== undefined) {
-    checkNumber('priority', watch.priority, { min: priorityMin, max: priorityMax, integer: true })
+    checkPriority('priority', watch.priority)
   }
   const on = watch.on ?? events
   if (!Array.isArray(on) || on.length === 0 || on.some((event) => !events.includes(event))) {

@@ -6,8 +6,8 @@ import {
   type Capabilities,
   checkDelay,
   checkKey,
-  checkNumber,
   checkObject,
+  checkPriority,
   checkQueueName,
   type Driver,
   decodeItem,
@@ -16,8 +16,6 @@ import {
   encodeItem,
   lastSeenDedupe,
   priorityDefault,
-  priorityMax,
-  priorityMin,
   SluiceError,
   SluiceTypeError,
 } from '@sluice/core'
@@ -176,7 +174,7 @@ function checkAsk(ask: OperatorAsk): { afterMs: number; priority: number } {
   const { key, item, afterMs = 0, priority = priorityDefault } = ask
   if (key !== undefined) checkKey('ask.key', key)
   else if (item === undefined) throw new SluiceTypeError('ask', 'must have a key or an item')
-  checkNumber('ask.priority', priority, { min: priorityMin, max: priorityMax, integer: true })
+  checkPriority('ask.priority', priority)
   return { afterMs: checkDelay('ask.afterMs', afterMs), priority }
 }
 

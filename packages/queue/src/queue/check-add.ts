@@ -4,10 +4,9 @@ import {
   checkNumber,
   checkObject,
   checkOneOf,
+  checkPriority,
   delayMsMax,
   priorityDefault,
-  priorityMax,
-  priorityMin,
   SluiceTypeError,
 } from '@sluice/core'
 import type { AddAfterOptions, AddOptions } from './queue.ts'
@@ -21,11 +20,7 @@ export function checkAddOptions(
   checkObject('options', options, known)
   return options.priority === undefined
     ? priorityDefault
-    : checkNumber('priority', options.priority, {
-        min: priorityMin,
-        max: priorityMax,
-        integer: true,
-      })
+    : checkPriority('priority', options.priority)
 }
 
 /** How long a debounced key can be put off by default: a day. */

@@ -5,6 +5,7 @@ import {
   checkNumber,
   checkObject,
   checkOneOf,
+  checkPriority,
   checkQueueName,
   checkString,
   type DueReason,
@@ -15,8 +16,6 @@ import {
   itemBytesMax,
   never,
   parseJson,
-  priorityMax,
-  priorityMin,
   SluiceTypeError,
   type TransferRow,
 } from '@sluice/core'
@@ -131,7 +130,7 @@ function readRow(where: string, record: Record<string, unknown>): TransferRow {
   if (lastError !== undefined)
     checkString(`${where}.lastError`, lastError, { bytesMax: errorBytesMax })
   checkNumber(`${where}.seq`, seq, { min: 0, max: counterMax, integer: true })
-  checkNumber(`${where}.priority`, priority, { min: priorityMin, max: priorityMax, integer: true })
+  checkPriority(`${where}.priority`, priority)
   const [dueAt, laterAt, readyAt, askedAt, failedAt] = instants.map((member) =>
     row[member] === undefined
       ? never

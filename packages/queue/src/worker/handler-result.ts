@@ -1,11 +1,4 @@
-import {
-  checkDelay,
-  checkNumber,
-  priorityMax,
-  priorityMin,
-  SluiceError,
-  SluiceTypeError,
-} from '@sluice/core'
+import { checkDelay, checkPriority, SluiceError, SluiceTypeError } from '@sluice/core'
 
 /** A result of a handler as it may come, also against its type. */
 interface Returned {
@@ -45,8 +38,7 @@ function endOf(result: Returned | null | undefined, own: number): RunEnd | undef
   if (result === undefined || result === null) return { as: 'done' }
   // A result that is not an object has none of these.
   const { priority: wish = own, requeue, requeueAfterMs: ms } = result
-  const limits = { min: priorityMin, max: priorityMax, integer: true }
-  const priority = checkNumber('handler(item).priority', wish, limits)
+  const priority = checkPriority('handler(item).priority', wish)
   const isAtOnce = ms === undefined || ms === -Infinity
   const delayMs = isAtOnce ? ms : checkDelay('handler(item).requeueAfterMs', ms)
   if (delayMs !== undefined && delayMs > 0) return { as: 'requeue_after', priority, delayMs }
