@@ -116,9 +116,16 @@ describe('checks', () => {
       expect(refused, `${ms} ms`).toBe(isRefused(() => checkDelay('ms', ms)))
     }
     expect(await refusal("select sluice.add_after('q', 'k', null)", [])).toMatch(/delay must/)
+    // From version 17 on, intervals can be infinite.
+    const { rows } = await server.pool.query('show server_version_num')
+    for (const delay of rows[0].server_version_num < 170_000 ? [] : ['infinity', '-infinity']) {
+      const call = `select sluice.add_after('q', 'k', '${delay}')`
+      expect(await refusal(call, []), delay).toMatch(/delay must/)
+    }
   })
 
-  test('no keys are no error', async () => {
+  test('no keys are no error, and null is', async () => {
     expect(await refusal("select sluice.add_many('q', '{}')", [])).toBeUndefined()
+    expect(await refusal("select sluice.add_many('q', null)", [])).toMatch(/keys must not be null/)
   })
 })
