@@ -170,6 +170,25 @@ const sendsNotice: Probe = async (driver, schema) => {
   expect(notices).toBe(1)
 }
 
+/** Two adds at the same moment are one run, although the one that comes second has read an earlier time. */
+const addsOfOneMomentAreOneRun: Probe = async (driver, schema) => {
+  await driver.add('q', asks(['a']), options)
+  await letWait(schema, 'add')
+  const rowOfB = async (): Promise<unknown> =>
+    (await server.pool.query(`select * from ${schema}.keys where key = 'b'`)).rows
+  let second: Promise<readonly unknown[]> | undefined
+  let first: unknown
+  await whileLocked(schema, 'a', async () => {
+    const again = asks(['a', 'b']).map((ask) => ({ ...ask, item: '1' }))
+    second = Promise.resolve(driver.add('q', again, options))
+    await untilLockIsAwaited()
+    await driver.add('q', asks(['b']), options)
+    first = await rowOfB()
+  })
+  expect(await second).toMatchObject([{ outcome: 'unchanged' }, { outcome: 'unchanged' }])
+  expect(await rowOfB()).toEqual([{ ...(first as object[])[0], item: '1', change: 0 }])
+}
+
 const meetings: readonly (Break & { readonly probe: Probe; readonly clock?: Clock })[] = [
   {
     name: 'a claim waits for a locked row',
@@ -220,6 +239,36 @@ const meetings: readonly (Break & { readonly probe: Probe; readonly clock?: Cloc
     from: 'if found then\n      if in_channel is not null then perform pg_notify(in_channel, in_notice); end if;',
     to: 'if found then',
     probe: sendsNotice,
+  },
+  {
+    name: 'the due time of an add of the same moment counts',
+    from: "when k.due_at <= t or by_server and k.why = 0 and k.due_at < 'Infinity' then k.due_at",
+    to: 'when k.due_at <= t then k.due_at',
+    probe: addsOfOneMomentAreOneRun,
+  },
+  {
+    name: 'an add of the same moment takes the position of the first',
+    from: 'when k.due_at <= t or by_server and k.why = 0 then k.seq',
+    to: 'when k.due_at <= t then k.seq',
+    probe: addsOfOneMomentAreOneRun,
+  },
+  {
+    name: 'an add of the same moment sets when the key was ready',
+    from: "or by_server and k.why = 0 and k.due_at < 'Infinity' then\n          case",
+    to: 'then\n          case',
+    probe: addsOfOneMomentAreOneRun,
+  },
+  {
+    name: 'an add of the same moment makes a second run',
+    from: 'when k.due_at <= t or by_server and k.why = 0 then\n          case when in_twice and excluded.why > 0\n            then',
+    to: 'when k.due_at <= t then\n          case when in_twice and excluded.why > 0\n            then',
+    probe: addsOfOneMomentAreOneRun,
+  },
+  {
+    name: 'the outcome of an add of the same moment is that of a delayed key',
+    from: 'when k.due_at <= t or by_server and k.why = 0 then\n          case\n',
+    to: 'when k.due_at <= t then\n          case\n',
+    probe: addsOfOneMomentAreOneRun,
   },
 ]
 
