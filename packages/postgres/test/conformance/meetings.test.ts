@@ -189,6 +189,19 @@ const addsOfOneMomentAreOneRun: Probe = async (driver, schema) => {
   expect(await rowOfB()).toEqual([{ ...(first as object[])[0], item: '1', change: 0 }])
 }
 
+/** By the server's clock, too, only a run that was asked for without a delay is due before its time. */
+const endsDelays: Probe = async (driver) => {
+  const delayed = asks(['a']).map((ask) => ({ ...ask, delayMs: 3_600_000 }))
+  await driver.add('q', delayed, options)
+  const before = Date.now()
+  expect(await driver.add('q', asks(['a']), options)).toMatchObject([{ outcome: 'added' }])
+  const { claims } = await driver.claim('q', request)
+  expect(claims.map(({ key }) => key)).toEqual(['a'])
+  expect(claims[0]!.readyAt - before).toBeLessThan(1_800_000)
+  const done = claims.map(({ key, token }) => ({ as: 'done', key, token, forget: true }) as const)
+  expect(await driver.finish('q', done, options)).toMatchObject([{ outcome: 'delayed' }])
+}
+
 const meetings: readonly (Break & { readonly probe: Probe; readonly clock?: Clock })[] = [
   {
     name: 'a claim waits for a locked row',
@@ -269,6 +282,36 @@ const meetings: readonly (Break & { readonly probe: Probe; readonly clock?: Cloc
     from: 'when k.due_at <= t or by_server and k.why = 0 then\n          case\n',
     to: 'when k.due_at <= t then\n          case\n',
     probe: addsOfOneMomentAreOneRun,
+  },
+  {
+    name: "by the server's clock, an add does not end a delay",
+    from: 'or case when k.due_at <= t or by_server and k.why = 0',
+    to: 'or case when k.due_at <= t or by_server',
+    probe: endsDelays,
+  },
+  {
+    name: "by the server's clock, a delayed key stays due later",
+    from: "or by_server and k.why = 0 and k.due_at < 'Infinity' then k.due_at",
+    to: "or by_server and k.due_at < 'Infinity' then k.due_at",
+    probe: endsDelays,
+  },
+  {
+    name: "by the server's clock, a delayed key stays ready later",
+    from: "or by_server and k.why = 0 and k.due_at < 'Infinity' then\n          case",
+    to: "or by_server and k.due_at < 'Infinity' then\n          case",
+    probe: endsDelays,
+  },
+  {
+    name: "by the server's clock, the delayed run is lost",
+    from: 'when k.due_at <= t or by_server and k.why = 0 then\n          case when in_twice and excluded.why > 0\n            then',
+    to: 'when k.due_at <= t or by_server then\n          case when in_twice and excluded.why > 0\n            then',
+    probe: endsDelays,
+  },
+  {
+    name: "by the server's clock, an add that ends a delay returns unchanged",
+    from: 'when k.due_at <= t or by_server and k.why = 0 then\n          case\n',
+    to: 'when k.due_at <= t or by_server then\n          case\n',
+    probe: endsDelays,
   },
 ]
 
