@@ -202,6 +202,43 @@ const endsDelays: Probe = async (driver) => {
   expect(await driver.finish('q', done, options)).toMatchObject([{ outcome: 'delayed' }])
 }
 
+/** The public function reads the row of the key before it decides what to delete. */
+const cancelLeavesWhatIsClaimed: Probe = async (driver, schema) => {
+  await driver.add('q', asks(['a']), options)
+  const client = new pg.Client({ connectionString: server.url })
+  await client.connect()
+  await client.query('begin')
+  await client.query(
+    `select from ${schema}.${installed('claim')}('q', 1, 'h', 'c', 1e5, 'Infinity', 0, 0, null, null)`,
+  )
+  const cancelling = server.pool.query(`select ${schema}.cancel('q', 'a') as outcome`)
+  await untilLockIsAwaited()
+  await client.query('commit')
+  await client.end()
+  expect((await cancelling).rows).toEqual([{ outcome: 'unchanged' }])
+  expect((await driver.counts('q', { cap: 10 })).processing).toBe(1)
+}
+
+/** What follows where an add asks whether a run is due by the server's clock. */
+const decisions = {
+  due: " and k.due_at < 'Infinity' then k.due_at",
+  ready: " and k.due_at < 'Infinity' then\n          case",
+  'second run': ' then\n          case when in_twice and excluded.why > 0\n            then',
+  outcome: ' then\n          case\n',
+}
+const position = ' then k.seq'
+const change = '\n        then k.later_at'
+
+/** Such decisions made by another condition. */
+function decidedBy(condition: string, probe: Probe, parts: Readonly<Record<string, string>>) {
+  return Object.entries(parts).map(([name, rest]) => ({
+    name: `the ${name} of a run is decided by "${condition}"`,
+    from: `or by_server and k.why = 0${rest}`,
+    to: `${condition}${rest}`,
+    probe,
+  }))
+}
+
 const meetings: readonly (Break & { readonly probe: Probe; readonly clock?: Clock })[] = [
   {
     name: 'a claim waits for a locked row',
@@ -254,65 +291,13 @@ const meetings: readonly (Break & { readonly probe: Probe; readonly clock?: Cloc
     probe: sendsNotice,
   },
   {
-    name: 'the due time of an add of the same moment counts',
-    from: "when k.due_at <= t or by_server and k.why = 0 and k.due_at < 'Infinity' then k.due_at",
-    to: 'when k.due_at <= t then k.due_at',
-    probe: addsOfOneMomentAreOneRun,
+    name: 'a cancel deletes a key that is claimed at the same moment',
+    from: 'k.key = in_key for update;',
+    to: 'k.key = in_key;',
+    probe: cancelLeavesWhatIsClaimed,
   },
-  {
-    name: 'an add of the same moment takes the position of the first',
-    from: 'when k.due_at <= t or by_server and k.why = 0 then k.seq',
-    to: 'when k.due_at <= t then k.seq',
-    probe: addsOfOneMomentAreOneRun,
-  },
-  {
-    name: 'an add of the same moment sets when the key was ready',
-    from: "or by_server and k.why = 0 and k.due_at < 'Infinity' then\n          case",
-    to: 'then\n          case',
-    probe: addsOfOneMomentAreOneRun,
-  },
-  {
-    name: 'an add of the same moment makes a second run',
-    from: 'when k.due_at <= t or by_server and k.why = 0 then\n          case when in_twice and excluded.why > 0\n            then',
-    to: 'when k.due_at <= t then\n          case when in_twice and excluded.why > 0\n            then',
-    probe: addsOfOneMomentAreOneRun,
-  },
-  {
-    name: 'the outcome of an add of the same moment is that of a delayed key',
-    from: 'when k.due_at <= t or by_server and k.why = 0 then\n          case\n',
-    to: 'when k.due_at <= t then\n          case\n',
-    probe: addsOfOneMomentAreOneRun,
-  },
-  {
-    name: "by the server's clock, an add does not end a delay",
-    from: 'or case when k.due_at <= t or by_server and k.why = 0',
-    to: 'or case when k.due_at <= t or by_server',
-    probe: endsDelays,
-  },
-  {
-    name: "by the server's clock, a delayed key stays due later",
-    from: "or by_server and k.why = 0 and k.due_at < 'Infinity' then k.due_at",
-    to: "or by_server and k.due_at < 'Infinity' then k.due_at",
-    probe: endsDelays,
-  },
-  {
-    name: "by the server's clock, a delayed key stays ready later",
-    from: "or by_server and k.why = 0 and k.due_at < 'Infinity' then\n          case",
-    to: "or by_server and k.due_at < 'Infinity' then\n          case",
-    probe: endsDelays,
-  },
-  {
-    name: "by the server's clock, the delayed run is lost",
-    from: 'when k.due_at <= t or by_server and k.why = 0 then\n          case when in_twice and excluded.why > 0\n            then',
-    to: 'when k.due_at <= t or by_server then\n          case when in_twice and excluded.why > 0\n            then',
-    probe: endsDelays,
-  },
-  {
-    name: "by the server's clock, an add that ends a delay returns unchanged",
-    from: 'when k.due_at <= t or by_server and k.why = 0 then\n          case\n',
-    to: 'when k.due_at <= t or by_server then\n          case\n',
-    probe: endsDelays,
-  },
+  ...decidedBy('or false', addsOfOneMomentAreOneRun, { ...decisions, position }),
+  ...decidedBy('or by_server', endsDelays, { ...decisions, change }),
 ]
 
 test.each(meetings)('$name: a probe notices', async ({ probe, clock, ...broken }) => {
