@@ -1272,8 +1272,8 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION operate_purge_1f55b963(in_queue text, in_after text, in_limit integer, in_wait boolean)
- RETURNS TABLE(changed integer, next text)
+CREATE OR REPLACE FUNCTION operate_purge_dfbfd3a5(in_queue text, in_after text, in_last bigint, in_limit integer, in_wait boolean)
+ RETURNS TABLE(changed integer, next text, last bigint)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
  SET plan_cache_mode TO 'force_generic_plan'
@@ -1291,13 +1291,19 @@ declare
   this_queue bigint := queue_number_6461402f(in_queue);
   seen text[]; picks tid[]; freed int; taken int;
 begin
-  if in_wait then
+  if in_after is null then
+    in_last := nextval('arrival');
+    picks := array(select k.ctid from keys k
+      where k.queue_id = this_queue and k.token is not null for update skip locked);
+  elsif in_wait then
     select array_agg(x.key), array_agg(x.ctid) into seen, picks from (
       select k.key, k.ctid from keys k where k.queue_id = this_queue and k.key > in_after
+        and k.seq <= in_last
       order by k.queue_id, k.key limit in_limit for update) x;
   else
     select array_agg(x.key), array_agg(x.ctid) into seen, picks from (
       select k.key, k.ctid from keys k where k.queue_id = this_queue and k.key > in_after
+        and k.seq <= in_last
       order by k.queue_id, k.key limit in_limit for update skip locked) x;
   end if;
   delete from keys k where k.ctid = any (picks) and k.token is null;
@@ -1307,8 +1313,9 @@ begin
   where k.ctid = any (picks) and k.token is not null
     and (k.due_at < 'Infinity' or k.failures > 0 or k.crashes > 0 or k.parked);
   get diagnostics taken = row_count;
-  return query select freed + taken,
-    case when cardinality(seen) = in_limit then seen[in_limit] end;
+  return query select freed + taken, case
+    when in_after is null then ''
+    when cardinality(seen) = in_limit then seen[in_limit] end, in_last;
 end
 $function$;
 

@@ -1325,10 +1325,10 @@ end
 $body$;`,
   },
   {
-    name: 'operate_purge_1f55b963',
-    sql: `create or replace function sluice.operate_purge_1f55b963(
-  in_queue text, in_after text, in_limit int, in_wait boolean
-) returns table (changed int, next text) language plpgsql
+    name: 'operate_purge_dfbfd3a5',
+    sql: `create or replace function sluice.operate_purge_dfbfd3a5(
+  in_queue text, in_after text, in_last bigint, in_limit int, in_wait boolean
+) returns table (changed int, next text, last bigint) language plpgsql
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
@@ -1345,13 +1345,19 @@ declare
   this_queue bigint := sluice.queue_number_6461402f(in_queue);
   seen text[]; picks tid[]; freed int; taken int;
 begin
-  if in_wait then
+  if in_after is null then
+    in_last := nextval('sluice.arrival');
+    picks := array(select k.ctid from sluice.keys k
+      where k.queue_id = this_queue and k.token is not null for update skip locked);
+  elsif in_wait then
     select array_agg(x.key), array_agg(x.ctid) into seen, picks from (
       select k.key, k.ctid from sluice.keys k where k.queue_id = this_queue and k.key > in_after
+        and k.seq <= in_last
       order by k.queue_id, k.key limit in_limit for update) x;
   else
     select array_agg(x.key), array_agg(x.ctid) into seen, picks from (
       select k.key, k.ctid from sluice.keys k where k.queue_id = this_queue and k.key > in_after
+        and k.seq <= in_last
       order by k.queue_id, k.key limit in_limit for update skip locked) x;
   end if;
   delete from sluice.keys k where k.ctid = any (picks) and k.token is null;
@@ -1361,8 +1367,9 @@ begin
   where k.ctid = any (picks) and k.token is not null
     and (k.due_at < 'Infinity' or k.failures > 0 or k.crashes > 0 or k.parked);
   get diagnostics taken = row_count;
-  return query select freed + taken,
-    case when cardinality(seen) = in_limit then seen[in_limit] end;
+  return query select freed + taken, case
+    when in_after is null then ''
+    when cardinality(seen) = in_limit then seen[in_limit] end, in_last;
 end
 $body$;`,
   },
@@ -1755,7 +1762,7 @@ export const statementTexts = {
   lockKeys: "select l.now, l.base, (l.state).due_at, (l.state).why, (l.state).later_at, (l.state).later_why, (l.state).ready_at, (l.state).seq, (l.state).priority, (l.state).asked_at, (l.state).failures, (l.state).crashes, (l.state).failed_at, (l.state).parked, (l.state).token, (l.state).lease_until, (l.state).claimed_due_at, (l.state).claimed_why, (l.state).claimed_later_at, (l.state).claimed_ready_at, (l.state).claimed_seq, (l.state).claimed_priority, (l.state).claimed_asked_at, (l.state).key, (l.state).item, (l.state).holder, (l.state).last_error, (l.state).trace, (l.state).claimed_trace from sluice.lock_keys_02ba993b($1::text, $2::text[], $3::boolean, $4::float8, $5::float8, case when $6::text is not null then coalesce(nullif(current_setting('lock_timeout'), '0'), $6::text) end) l",
   notify: 'select true as sent from pg_catalog.pg_notify($1::text, $2::text)',
   operatePause: 'select sluice.operate_pause_443e8492($1::text, $2::boolean) as changed',
-  operatePurge: 'select changed, next from sluice.operate_purge_1f55b963($1::text, $2::text, $3::int, $4::boolean)',
+  operatePurge: 'select changed, next, last from sluice.operate_purge_dfbfd3a5($1::text, $2::text, $3::bigint, $4::int, $5::boolean)',
   present: "select sluice.present_4c1f74c0(null, null) as now, pg_catalog.pg_sequence_last_value('sluice.latest') / 1000.0::float8 as latest, sluice.ahead_ms_a3187b88() as ahead",
   queues: 'select q.name from sluice.queues_981c1290($1::float8, $2::float8) as q(name) order by q.name',
   raisePresent: 'select sluice.raise_present_479922ea($1::float8) as ahead',

@@ -2,7 +2,8 @@
 -- The verbs that change keys and need nothing but their names: cancel, forget, park, unpark, unpark
 -- with forget, runNow and remove; packages/core/src/transitions/operate.ts.
 --
--- Arguments: the verb, the number of keys, the keys. Reply: for each key 0 (unchanged), 1 (changed) or
+-- Arguments: the verb, the number of keys, the keys, for remove the last position: a key that is behind it
+-- stays as it is. Reply: for each key 0 (unchanged), 1 (changed) or
 -- 2 (missing).
 -- @include begin
 -- @include rows
@@ -12,6 +13,7 @@ local verb = argument()
 local count = numberArgument()
 local names = {}
 for index = 1, count do names[index] = argument() end
+local last = tonumber(argument() or 'inf')
 
 local function unpark(state, number, forgets)
   if not state.parked then return false end
@@ -25,6 +27,7 @@ local function unpark(state, number, forgets)
 end
 
 local function remove(state)
+  if state.seq > last then return false end
   local hadPending = cancel(state)
   local hadFailures = forget(state)
   local wasParked = state.parked

@@ -1033,6 +1033,7 @@ return answer(continues, unpack(replies))`, 'end)()'].join('\n'),
 local count = numberArgument()
 local names = {}
 for index = 1, count do names[index] = argument() end
+local last = tonumber(argument() or 'inf')
 local function unpark(state, number, forgets)
 if not state.parked then return false end
 state.parked = false
@@ -1044,6 +1045,7 @@ end
 return true
 end
 local function remove(state)
+if state.seq > last then return false end
 local hadPending = cancel(state)
 local hadFailures = forget(state)
 local wasParked = state.parked

@@ -5,7 +5,7 @@
  */
 export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/backoff': 5,
-  '@sluice/cli': 311,
+  '@sluice/cli': 312,
   '@sluice/conformance': 88,
   '@sluice/conformance/cli': 77,
   '@sluice/conformance/node-test': 75,

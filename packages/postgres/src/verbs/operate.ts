@@ -12,18 +12,21 @@ async function setPaused(store: Store, queue: string, paused: boolean): Promise<
 }
 
 /**
- * Removes the keys that are free, and then those that were locked, of which most are free again by now.
- * One that another transaction keeps locked stays, and the caller must know.
+ * Clears the held keys, removes those that are free, and then those that were locked, of which most are free
+ * again by now. One that another transaction keeps locked stays, and the caller must know. `last` leaves out
+ * what is added meanwhile.
  */
 async function purge(store: Store, queue: string): Promise<number> {
   let changed = 0
+  let last: number | null = null
   try {
     for (const waits of [false, true]) {
-      let after: string | undefined = ''
+      let after: string | null | undefined = waits ? '' : null
       while (after !== undefined) {
-        const [row] = await store.run('operatePurge', [queue, after, purgeStep, waits])
+        const [row] = await store.run('operatePurge', [queue, after, last, purgeStep, waits])
         changed += number(row?.['changed'])
         after = text(row?.['next'])
+        last = number(row?.['last'])
       }
     }
   } catch (error) {

@@ -200,6 +200,12 @@ const breaks: readonly (Break & { readonly caughtBy: string })[] = [
     caughtBy: 'purge.held.kept',
   },
   {
+    name: 'a purge removes what is added meanwhile',
+    from: '\n        and k.seq <= in_last',
+    to: '',
+    caughtBy: 'concurrent.queues.purge-adds',
+  },
+  {
     name: 'a resume resumes every queue',
     from: 'where q.name = in_queue and q.paused;',
     to: 'where q.paused;',

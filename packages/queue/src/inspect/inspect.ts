@@ -244,7 +244,8 @@ export interface Inspect {
   select(filter: KeyFilter): Selection
   /**
    * Removes every key, and says how many there were. A held key stays with its holder, and loses
-   * its next run and its counts. Takes as long as that takes, whatever `timeoutMs` is.
+   * its next run and its counts. A key that is added meanwhile stays. Takes as long as that takes,
+   * whatever `timeoutMs` is.
    */
   purge(): Promise<number>
 }

@@ -11,6 +11,9 @@ import { type Store, verbStart, type Written, writtenOf } from '../store.ts'
 /** The most held keys that one script keeps while it removes all others; the server does nothing else meanwhile. */
 const purgeHeldMax = 2_000
 
+/** How many keys one script of a larger purge removes. */
+const removeStep = 500
+
 type Change = 'cancel' | 'forget' | 'park' | 'unpark' | 'unpark-forget' | 'run-now' | 'remove'
 
 const outcomes: readonly OperateOutcome[] = ['unchanged', 'changed', 'missing']
@@ -24,9 +27,12 @@ async function change(
   queue: string,
   keys: readonly string[],
   discard?: Discard,
+  last = Infinity,
 ): Promise<readonly OperateOutcome[]> {
-  const reply = await store.run('change', queue, [verb, String(keys.length), ...keys])
-  discard?.(queue, keys, writtenOf(reply))
+  const args = [verb, String(keys.length), ...keys, instant(last)]
+  const reply = await store.run('change', queue, args)
+  const written = writtenOf(reply)
+  discard?.(queue, keys, { ...written, lastSeq: Math.min(written.lastSeq, last) })
   return keys.map((_, index) => outcomes[number(reply[verbStart + index])] ?? 'unchanged')
 }
 
@@ -57,24 +63,39 @@ async function purgeAtOnce(
   queue: string,
   discard: Discard,
   heldMax: number,
-): Promise<number> {
+): Promise<readonly [cleared: number, last: number]> {
   const reply = await store.run('purge', queue, [instant(heldMax)])
-  const cleared = number(reply[verbStart])
-  if (cleared >= 0) discard(queue, undefined, writtenOf(reply))
-  return cleared
+  const [cleared, written] = [number(reply[verbStart]), writtenOf(reply)]
+  if (cleared >= 0) discard(queue, undefined, written)
+  return [cleared, written.lastSeq]
 }
 
-/** Removes every key that a queue has, a script's worth at a time; returns how many. */
-async function removeAll(store: Store, queue: string, discard: Discard): Promise<number> {
-  const { keys } = store.layout.of(queue)
+/**
+ * Removes the keys that a queue has up to a position in the order, a script's worth at a time; returns how
+ * many. Held keys are cleared first, before their holders give them back.
+ */
+async function removeAll(
+  store: Store,
+  queue: string,
+  discard: Discard,
+  last: number,
+): Promise<number> {
+  const { keys, held } = store.layout.of(queue)
   let cleared = 0
-  for (let cursor = ''; ; ) {
-    const next = ['ZRANGEBYLEX', keys, `(${cursor}`, '+', 'LIMIT', '0', '500']
-    const names = (await store.read(keys, next)) as readonly string[]
-    if (names.length === 0) return cleared
-    const outcomes = await change(store, 'remove', queue, names, discard)
+  const remove = async (names: readonly string[]): Promise<void> => {
+    const outcomes = await change(store, 'remove', queue, names, discard, last)
     cleared += outcomes.filter((outcome) => outcome === 'changed').length
-    cursor = names.at(-1)!
+  }
+  const all = (await store.read(held, ['ZRANGE', held, '0', '-1'])) as readonly string[]
+  const names = all.filter((name) => name !== '')
+  for (let from = 0; from < names.length; from += removeStep)
+    await remove(names.slice(from, from + removeStep))
+  for (let cursor = ''; ; ) {
+    const next = ['ZRANGEBYLEX', keys, `(${cursor}`, '+', 'LIMIT', '0', String(removeStep)]
+    const some = (await store.read(keys, next)) as readonly string[]
+    if (some.length === 0) return cleared
+    await remove(some)
+    cursor = some.at(-1)!
   }
 }
 
@@ -107,11 +128,12 @@ export function operate(
     runNow: (queue, keys) => changeAndWake('run-now', queue, keys),
     remove: (queue, keys) => change(store(), 'remove', queue, keys, discard),
     async purge(queue) {
-      const cleared = await purgeAtOnce(store(), queue, discard, purgeHeldMax)
+      const [cleared, last] = await purgeAtOnce(store(), queue, discard, purgeHeldMax)
       if (cleared >= 0) return cleared
-      return await removeAll(store(), queue, discard).catch((error: unknown) => {
+      return await removeAll(store(), queue, discard, last).catch(async (error: unknown) => {
         if (!SluiceError.is(error, 'ERR_STORE_DAMAGED')) throw error
-        return purgeAtOnce(store(), queue, discard, Infinity)
+        const [all] = await purgeAtOnce(store(), queue, discard, Infinity)
+        return all
       })
     },
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type Claim, emptyKeyState, never, type WorkerInfo } from '@sluice/core'
-import { transferRow } from '@sluice/core/driver'
+import { nextTurn, transferRow } from '@sluice/core/driver'
 import type { Case } from '../../case.ts'
 import {
   addMany,
@@ -171,6 +171,32 @@ export const concurrentCases: readonly Case[] = [
       assertKeys(await claimMany(third), keys)
       await other.operate.resume(other.queue)
       assertKeys(await claimMany(other), keys)
+    },
+  },
+  {
+    id: 'concurrent.queues.purge-adds',
+    title: 'a purge of thousands of keys keeps the keys that are added after it has begun',
+    needs: { operate: true },
+    async run(s) {
+      // Many held keys: a driver may remove them in another way than few.
+      await addMany(s, manyKeys(2_100, 'held'))
+      await claimMany(s)
+      await s.add('held0')
+      await addMany(s, manyKeys(2_600))
+      let isOver = false
+      const purged = Promise.resolve(s.operate.purge(s.queue)).finally(() => {
+        isOver = true
+      })
+      while (!isOver && (await s.counts()).dirty === 1);
+      const added: string[] = []
+      do {
+        // Behind all others in the order of the keys.
+        added.push(`z${added.length}`)
+        await s.addAll(added.slice(-1))
+        await new Promise<void>(nextTurn)
+      } while (!isOver)
+      assert.equal(await purged, 2_601)
+      assertKeys(await claimMany(s), added)
     },
   },
   {

@@ -87,6 +87,21 @@ export const concurrentMutants: readonly Mutant[] = [
     }),
   ),
   verbMutant(
+    'concurrent-purge-adds',
+    'a large purge removes the keys that are added meanwhile',
+    (driver) => ({
+      operate: {
+        ...driver.operate,
+        async purge(queue) {
+          const count = await driver.operate.purge(queue)
+          for (let turn = 0; count > 2_000 && turn < 100; turn += 1) await meanwhile()
+          await driver.operate.purge(queue)
+          return count
+        },
+      },
+    }),
+  ),
+  verbMutant(
     'concurrent-claims-twice',
     'drivers that claim concurrently get the same keys',
     (driver, store) => ({
