@@ -31,10 +31,7 @@ export class OrderedRows implements ReadyRows {
   readonly #states: RowStates
   readonly #order: ReadyOrder
   readonly #rows: Set<number> = new Set()
-  /**
-   * Keys that are no longer ready. The order has no function to remove them; they are skipped when
-   * they are popped.
-   */
+  /** Keys that are no longer ready. The order cannot remove them; they are skipped when popped. */
   readonly #withdrawn: Set<string> = new Set()
   /** A row that was popped and is not claimed yet. */
   #popped: number = noRow
@@ -75,10 +72,16 @@ export class OrderedRows implements ReadyRows {
   }
 
   peek(): number {
+    // A key whose push threw, or that the order has lost, comes when the order has no other.
+    const [lost = noRow] = this.#rows
+    if (this.#pop() === noRow) this.#popped = lost
+    return this.#popped
+  }
+
+  #pop(): number {
     while (this.#popped === noRow && this.#order.len() > 0) {
       const key = this.#order.pop()
-      if (this.#withdrawn.delete(key)) continue
-      const row = this.#index.find(key)
+      const row = this.#withdrawn.delete(key) ? noRow : this.#index.find(key)
       // An order that invents keys, or returns one twice, must not make two workers share a key.
       if (this.#rows.has(row)) this.#popped = row
     }
@@ -87,19 +90,16 @@ export class OrderedRows implements ReadyRows {
 
   pick(dueBy: EpochMs): number {
     const passedOver: string[] = []
-    let row = this.peek()
-    while (row !== noRow && this.#states.dueAtOf(row) > dueBy) {
+    let row = this.#pop()
+    for (; row !== noRow && this.#states.dueAtOf(row) > dueBy; row = this.#pop()) {
       passedOver.push(this.#table.keyAt(row))
       this.#popped = noRow
-      row = this.peek()
     }
     for (const key of passedOver) this.#order.push(key)
     return row
   }
 
   oldestReadyAt(): EpochMs {
-    let oldest = never
-    for (const row of this.#rows) oldest = Math.min(oldest, this.#states.readyAtOf(row))
-    return oldest
+    return [...this.#rows].reduce((at, row) => Math.min(at, this.#states.readyAtOf(row)), never)
   }
 }

@@ -197,7 +197,13 @@ export class DirectBackend implements Backend, Adds, Finishes, Claims {
   #claim({ limit, policy }: Waiter): HeldKey<unknown>[] {
     const helds: HeldKey<unknown>[] = []
     while (helds.length < limit) {
-      const held = this.#claimOne(policy, helds.length > 0)
+      let held: HeldKey<unknown> | undefined
+      try {
+        held = this.#claimOne(policy, helds.length > 0)
+      } catch (error) {
+        // What was claimed is handed out; the next call fails.
+        if (helds.length === 0) throw error
+      }
       if (held === undefined) break
       // A key that has crashed workers twice is handed out alone.
       if (held.crashes > 1 && helds.length > 0) {

@@ -142,20 +142,14 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
   }
 
   done(options?: DoneOptions): Promise<FinishOutcome> {
-    let forgets: boolean
     try {
-      forgets = checkDoneOptions(options)
+      const forgets = checkDoneOptions(options)
+      const { direct } = this.owner
+      if (direct !== undefined) return resolvedFinish(this.doneDirect(direct, forgets))
+      return this.owner.finish(this as HeldKey<unknown>, this.doneFinish(forgets, undefined))
     } catch (error) {
       return Promise.reject(error)
     }
-    return this.finishDone(forgets)
-  }
-
-  /** {@link done} with options that have been checked. */
-  finishDone(forgets: boolean): Promise<FinishOutcome> {
-    const { direct } = this.owner
-    if (direct !== undefined) return resolvedFinish(this.doneDirect(direct, forgets))
-    return this.owner.finish(this as HeldKey<unknown>, this.doneFinish(forgets, undefined))
   }
 
   /** The finish of a run that went well; with `again`, the key is added again. */
@@ -167,9 +161,14 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
   doneDirect(direct: DirectQueue, forgets: boolean): FinishOutcome {
     if (this.phase !== 'held') return 'lost'
     this.phase = 'finished'
-    const outcome = direct.done(this.handle, this.token, forgets)
-    if (forgets && outcome !== 'lost') this.owner.plans.forget(this)
-    this.owner.onGivenBack(this as HeldKey<unknown>, outcome === 'ready')
+    // An order of the user's that throws does so once the key is given back.
+    let outcome: FinishOutcome = 'ready'
+    try {
+      outcome = direct.done(this.handle, this.token, forgets)
+    } finally {
+      if (forgets && outcome !== 'lost') this.owner.plans.forget(this)
+      this.owner.onGivenBack(this as HeldKey<unknown>, outcome === 'ready')
+    }
     return outcome
   }
 

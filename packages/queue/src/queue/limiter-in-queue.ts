@@ -51,23 +51,19 @@ export class LimiterInQueue<T> {
   }
 
   #ask(item: T): number {
-    let ms: unknown
     try {
-      ms = this.#limiter.when(item)
+      const ms: unknown = this.#limiter.when(item)
       if (typeof ms === 'number' && !Number.isNaN(ms)) {
         return Math.min(Math.max(0, ms), delayMsMax)
       }
+      throw new SluiceTypeError(
+        'limiter.when(item)',
+        `must return a number of milliseconds; got ${String(ms)}, so the key waits 1 s`,
+      )
     } catch (error) {
       this.#report(error)
       return limiterFallbackMs
     }
-    this.#report(
-      new SluiceTypeError(
-        'limiter.when(item)',
-        `must return a number of milliseconds; got ${String(ms)}, so the key waits 1 s`,
-      ),
-    )
-    return limiterFallbackMs
   }
 
   /** Has a limiter that counts in this process forget the item. */

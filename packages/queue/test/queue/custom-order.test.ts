@@ -84,3 +84,41 @@ test.each(['get', 'getMany', 'doneMany'] as const)(
     await expect(call).rejects.toThrow('out of order')
   },
 )
+
+/** An order whose function `name` throws the next time that it is called. */
+function failing(order: Stack, name: 'push' | 'pop'): void {
+  order[name] = () => {
+    Reflect.deleteProperty(order, name)
+    throw new Error('out of order')
+  }
+}
+
+test.each(['add', 'done', 'release', 'retry'] as const)(
+  'a key whose push throws in %s is handed out all the same, and a drain ends',
+  async (verb) => {
+    const order = new Stack()
+    const queue = new Scene(direct, memoryDriver({ order })).queue()
+    await queue.add('held')
+    const held = await take(queue)
+    await queue.add('held')
+    failing(order, 'push')
+    const call = verb === 'add' ? queue.add('new') : held[verb]()
+    await expect(call).rejects.toThrow('out of order')
+    expect(await held.done()).toBe(verb === 'add' ? 'ready' : 'lost')
+    expect((await drainKeys(queue)).toSorted()).toEqual(verb === 'add' ? ['held', 'new'] : ['held'])
+    await queue.shutDownWithDrain()
+  },
+)
+
+test('keys that were taken before pop throws are handed out', async () => {
+  const order = new Stack()
+  const queue = new Scene(direct, memoryDriver({ order })).queue()
+  await queue.addMany(['a', 'b'])
+  const { pop } = order
+  order.pop = () => {
+    failing(order, 'pop')
+    return pop.call(order)
+  }
+  expect((await queue.getMany(2)).map(({ key }) => key)).toEqual(['b'])
+  expect(await drainKeys(queue)).toEqual(['a'])
+})

@@ -256,6 +256,7 @@ describe.each(setups)('a limiter of the user’s over $way', (setup) => {
       () => Number.NaN,
       () => 'soon',
       () => undefined,
+      () => Object.create(null),
       () => {
         throw new Error('broken limiter')
       },
