@@ -221,6 +221,20 @@ test('a limiter that counts in this process is called with forget in a transacti
   database.close()
 })
 
+test('a first call in a transaction of the one connection is refused, and the next call works', async () => {
+  const database = new DatabaseSync(emptyFile())
+  const driver = sqliteDriver({ database, exclusive: true })
+  const queue = createRateLimitingQueue<string>({ name: 'orders', driver })
+  database.exec('begin immediate')
+  expect(() => queue.within(database)).toThrow(/its store is not open yet/)
+  const added = queue.add('a')
+  database.exec('rollback')
+  expect(await added).toBe('added')
+  expect(await queue.len()).toBe(1)
+  await queue.close()
+  database.close()
+})
+
 test('a transaction of a store that cannot be opened fails with an error, and nothing else', async () => {
   const database = new DatabaseSync(emptyFile())
   const driver = sqliteDriver({ file: '/missing/folder/queue.db' })

@@ -140,10 +140,7 @@ export class Connection {
     let stage: Stage = 'before-commit'
     try {
       this.#checkFile()
-      if (this.#source.isTaken()) {
-        const message = 'the database given as exclusive is in a transaction of another user'
-        throw new SluiceError('ERR_STORE_BUSY', message, { retryable: true })
-      }
+      this.#source.checkFree()
       if (writes) statements.begin.run()
       else statements.beginRead.run()
       let value: T

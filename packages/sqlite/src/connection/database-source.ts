@@ -27,8 +27,8 @@ export interface DatabaseSource {
    * or the file of its locks was removed.
    */
   isReplaced(): boolean
-  /** Whether the connection is in a transaction of the caller. */
-  isTaken(): boolean
+  /** Throws while the connection is in a transaction of the caller. */
+  checkFree(): void
 }
 
 /** How a file is opened. */
@@ -123,9 +123,7 @@ export class FileSource implements DatabaseSource {
     }
   }
 
-  isTaken(): boolean {
-    return false
-  }
+  checkFree(): void {}
 
   #identityNow(): string {
     const { file } = this.settings
@@ -182,6 +180,8 @@ export class HandedInSource implements DatabaseSource {
   open(now: EpochMs): Statements {
     if (this.#isLeftOpen && isInTransaction(this.#database)) this.#database.exec('rollback')
     this.#isLeftOpen = false
+    // The journal mode cannot be set in a transaction.
+    this.checkFree()
     applyPragmas(this.#database, this.#durability)
     const options = { ownership: 'guest', migrate: this.#migrate, now } as const
     ensureSchema(this.#database, this.file, options)
@@ -198,8 +198,10 @@ export class HandedInSource implements DatabaseSource {
     return false
   }
 
-  isTaken(): boolean {
-    return isInTransaction(this.#database)
+  checkFree(): void {
+    if (!isInTransaction(this.#database)) return
+    const message = 'the database given as exclusive is in a transaction of another user'
+    throw new SluiceError('ERR_STORE_BUSY', message, { retryable: true })
   }
 }
 
