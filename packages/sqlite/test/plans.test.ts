@@ -47,7 +47,7 @@ const mayScan: Readonly<Partial<Record<StatementName, string>>> = {
   wakeSignalLast: 'the last row of the keys',
   queuesCount: 'once in the life of a queue',
   bucketsList: 'the buckets are few',
-  holdersSweep: 'only if there are more than a thousand holders, and then only held keys',
+  holdersSweep: 'once for a thousand new holders, and then only held keys',
 }
 const maySort: Readonly<Partial<Record<StatementName, string>>> = {
   ...mayScan,

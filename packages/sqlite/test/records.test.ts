@@ -73,3 +73,24 @@ test('failed runs are deleted when they are older than a day, also if no run fai
   await record({ codes: [], failedRuns: [] })
   assert.equal(stored().length, 0)
 })
+
+test('of every thousand new holders one sweeps the old ones that hold nothing', async () => {
+  const { driver, database } = await setUp()
+  const options = { dedupe: 'client-go', failuresExpireMs: 86_400_000 } as const
+  const request = { limit: 1, claimId: 'c', leaseMs: 60_000 }
+  const claimBy = async (holder: number) => {
+    const ask = { key: String(holder), item: undefined, priority: 0, delayMs: 0 }
+    await driver.add('q', [ask], options)
+    const { claims } = await driver.claim('q', { ...request, holder: `holder ${holder}` })
+    const [{ key, token } = assert.fail()] = claims
+    if (holder !== 1) await driver.finish('q', [{ as: 'done', key, token, forget: false }], options)
+  }
+  const ids = () =>
+    (database.prepare('select id from sluice_holders order by id').all() as { id: number }[]).map(
+      ({ id }) => id,
+    )
+  for (let holder = 1; holder < 2000; holder += 1) await claimBy(holder)
+  assert.equal(ids().length, 1999)
+  await claimBy(2000)
+  assert.deepEqual([ids().length, ...ids().slice(0, 2)], [1001, 1, 1001])
+})

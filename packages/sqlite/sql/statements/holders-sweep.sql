@@ -1,6 +1,6 @@
--- Deletes old holders that hold nothing, except for the last thousand. Each claim looks its holder
--- up again, so a deleted holder is stored again when it claims.
--- Why this plan: by id. Usually there are none; only if there are, the held keys are read.
+-- Deletes old holders that hold nothing, except for the last thousand; made by every thousandth new
+-- holder. Each claim looks its holder up again, so a deleted holder is stored again when it claims.
+-- Why this plan: by id, and the held keys are read.
 delete from sluice_holders
 where
   id <= (select max(id) - 1000 from sluice_holders)

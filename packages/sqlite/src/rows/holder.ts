@@ -5,8 +5,10 @@ export function holderNumber(statements: Statements, name: string): number {
   // Not cached between transactions: another process may have deleted the row.
   const row = statements.holdersFind.get(name) as { readonly id: number } | undefined
   if (row !== undefined) return row.id
-  statements.holdersSweep.run()
-  return Number(statements.holdersAdd.run(name).lastInsertRowid)
+  const id = Number(statements.holdersAdd.run(name).lastInsertRowid)
+  // A sweep reads every held key, which would be slow for each new holder.
+  if (id % 1000 === 0) statements.holdersSweep.run()
+  return id
 }
 
 /** The names of holders by their numbers. */
