@@ -158,6 +158,17 @@ test('an imported key that is due is ready, although its position is in the futu
 })
 
 describe('the token counter', () => {
+  for (const year of [1970, 9999]) {
+    test(`starts above those of earlier files also if the clock of a test starts in ${year}`, async () => {
+      const least = Date.now() * 1_000
+      const { driver } = await opened(scratchFile(), fakeClock(Date.UTC(year)))
+      await driver.add('q', [ask('a')], askOptions)
+      const { claims } = await driver.claim('q', claimRequest())
+      assert.ok(claims[0] !== undefined && claims[0].token > least)
+      await driver.close()
+    })
+  }
+
   test('is not passed beyond 2^53', async () => {
     const { driver } = await opened(scratchFile(), fakeClock())
     await driver.add('q', ['a', 'b', 'c'].map(ask), askOptions)

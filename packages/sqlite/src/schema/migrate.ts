@@ -1,4 +1,4 @@
-import { type EpochMs, SluiceError } from '@sluice/core/driver'
+import { type EpochMs, SluiceError, systemClock } from '@sluice/core/driver'
 import { prepare, type SqliteDatabase, singleValue } from '../library/database.ts'
 import { migrations } from '../statements.generated.ts'
 
@@ -111,8 +111,9 @@ function migrateFrom(
     database.exec(sql)
     database.prepare(record).run(version, breaking ? 1 : 0, now)
   }
-  // In microseconds, and therefore above every token of an earlier file of the same name.
-  const firstToken = Math.max(1, Math.floor(now * 1_000))
+  // In microseconds, and therefore above every token of an earlier file of the same name. Not by a
+  // given clock, which may be beyond the last token.
+  const firstToken = Math.floor(systemClock.now() * 1_000)
   database
     .prepare('insert into sluice_store (id, token, latest) values (1, ?, ?) on conflict do nothing')
     .run(firstToken, now)
