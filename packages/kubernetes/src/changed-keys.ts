@@ -6,7 +6,7 @@ export class ChangedKeys<T extends KubernetesObjectLike> {
   readonly #mapping: Mapping<T>
   readonly #report: (error: unknown) => void
   /** The keys of the last version of each object, unless the only one is its own. */
-  readonly #before = new Map<string, readonly string[]>()
+  readonly #before = new Map<string | undefined, readonly string[]>()
 
   constructor(mapping: Mapping<T>, report: (error: unknown) => void) {
     this.#mapping = mapping
@@ -37,7 +37,7 @@ export class ChangedKeys<T extends KubernetesObjectLike> {
 
   /** The keys of an object that was added or changed: the owner that lost it must learn of it too. */
   changed(object: T): ReadonlySet<string> {
-    const name = objectKey(object) ?? ''
+    const name = objectKey(object)
     const keys = this.of(object)
     const concerned = new Set([...(this.#before.get(name) ?? []), ...keys])
     if (keys.length === 1 && keys[0] === name) this.#before.delete(name)
@@ -48,7 +48,7 @@ export class ChangedKeys<T extends KubernetesObjectLike> {
   /** The keys of an object that was deleted. */
   deleted(object: T): ReadonlySet<string> {
     const concerned = this.changed(object)
-    this.#before.delete(objectKey(object) ?? '')
+    this.#before.delete(objectKey(object))
     return concerned
   }
 }

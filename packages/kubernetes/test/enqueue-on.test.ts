@@ -1,71 +1,23 @@
-/** The real client of Kubernetes, against a real HTTP server that speaks list and watch. */
-import {
-  AppsV1Api,
-  CoreV1Api,
-  KubeConfig,
-  makeInformer,
-  type V1Deployment,
-} from '@kubernetes/client-node'
+import type { V1Deployment } from '@kubernetes/client-node'
 import { fakeClock } from '@sluice/core/testing'
-import { type ApiObject, type KubernetesServer, testKubernetes } from '@sluice/test-kubernetes'
-import { createRateLimitingQueue, type RateLimitingQueue } from 'sluice'
-import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
-import { enqueueOn, ownerKeys, splitKey } from '../src/index.ts'
+import { createRateLimitingQueue } from 'sluice'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { enqueueOn } from '../src/index.ts'
+import {
+  deployment,
+  deploymentInformer,
+  deployments,
+  enqueue,
+  errors,
+  onError,
+  pods,
+  queue,
+  server,
+  serverForEach,
+  taken,
+} from './stage.ts'
 
-const deployments = '/apis/apps/v1/deployments'
-const pods = '/api/v1/pods'
-
-let server: KubernetesServer
-let config: KubeConfig
-let queue: RateLimitingQueue<string>
-let errors: unknown[]
-
-beforeEach(async () => {
-  server = await testKubernetes()
-  config = new KubeConfig()
-  config.loadFromOptions({
-    clusters: [{ name: 'test', server: server.url, skipTLSVerify: true }],
-    users: [{ name: 'test' }],
-    contexts: [{ name: 'test', cluster: 'test', user: 'test' }],
-    currentContext: 'test',
-  })
-  queue = createRateLimitingQueue<string>({ name: 'deployments' })
-  errors = []
-  return async () => {
-    await queue.close()
-    await server.stop()
-  }
-})
-
-function deployment(name: string, replicas = 1): ApiObject {
-  const metadata = { name, namespace: 'shop' }
-  return { apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec: { replicas } }
-}
-
-function deploymentInformer() {
-  const api = config.makeApiClient(AppsV1Api)
-  return makeInformer<V1Deployment>(config, deployments, () => api.listDeploymentForAllNamespaces())
-}
-
-const onError = (error: unknown): void => void errors.push(error)
-
-/** Begins, and ends with the test. */
-function enqueue(...args: Parameters<typeof enqueueOn<V1Deployment>>) {
-  const enqueueing = enqueueOn(...args)
-  onTestFinished(() => enqueueing.stop())
-  return enqueueing
-}
-
-/** Takes keys until all of these were taken. */
-async function taken(...keys: readonly string[]): Promise<void> {
-  const missing = new Set(keys)
-  while (missing.size > 0) {
-    const held = await queue.get()
-    if (held === undefined) throw new Error('the queue has ended')
-    missing.delete(held.item)
-    await held.done()
-  }
-}
+serverForEach()
 
 test('objects that are listed, added, changed and deleted become keys', async () => {
   server.set(deployments, deployment('web'))
@@ -197,65 +149,6 @@ test('an error of onError ends nothing, and is printed', async () => {
   )
 })
 
-test('changed pods add their owners', async () => {
-  const api = config.makeApiClient(CoreV1Api)
-  const informer = makeInformer(config, pods, () => api.listPodForAllNamespaces())
-  const mapping = ownerKeys({ kind: 'Deployment', group: 'apps' })
-  const enqueueing = enqueueOn(informer, queue, mapping)
-  onTestFinished(() => enqueueing.stop())
-  const owned = (name: string, owner: object): ApiObject => ({
-    metadata: { name, namespace: 'shop', ownerReferences: [{ uid: '1', ...owner }] },
-  })
-  const owner = (name: string, rest: object = {}): object => ({
-    ...{ apiVersion: 'apps/v1', kind: 'Deployment', name, controller: true },
-    ...rest,
-  })
-  await server.untilWatches(1)
-  server.set(pods, owned('other-kind', owner('job', { kind: 'Job' })))
-  server.set(pods, owned('other-group', owner('core', { apiVersion: 'v1' })))
-  server.set(pods, owned('no-controller', owner('guest', { controller: false })))
-  server.set(pods, { metadata: { name: 'nobody', namespace: 'shop' } })
-  server.set(pods, owned('api-1', owner('api')))
-  server.set(pods, owned('web-1', owner('web')))
-  await expect.poll(() => queue.len()).toBeGreaterThan(1)
-  const held = await queue.getMany(10)
-  expect(held.map(({ item }) => item)).toEqual(['shop/api', 'shop/web'])
-  await queue.doneMany(held)
-})
-
-test('an object that changes its owner adds both owners', async () => {
-  const api = config.makeApiClient(CoreV1Api)
-  const informer = makeInformer(config, pods, () => api.listPodForAllNamespaces())
-  const enqueueing = enqueueOn(informer, queue, ownerKeys({ kind: 'Deployment' }), { onError })
-  onTestFinished(() => enqueueing.stop())
-  const pod = (...owners: readonly string[]): ApiObject => ({
-    metadata: {
-      name: 'pod',
-      namespace: 'shop',
-      ownerReferences: owners.map((name) => ({
-        ...{ apiVersion: 'apps/v1', kind: 'Deployment', name, uid: name, controller: true },
-      })),
-    },
-  })
-  await server.untilWatches(1)
-  const changes = [
-    [['old'], ['shop/old']],
-    [['new'], ['shop/old', 'shop/new']],
-    [[], ['shop/new']],
-    [['newest'], ['shop/newest']],
-  ] as const
-  for (const [owners, keys] of changes) {
-    server.set(pods, pod(...owners))
-    await expect.poll(() => queue.len()).toBe(keys.length)
-    const held = await queue.getMany(10)
-    expect(held.map(({ item }) => item)).toEqual(keys)
-    await queue.doneMany(held)
-  }
-  server.delete(pods, 'shop', 'pod')
-  await taken('shop/newest')
-  expect(errors).toEqual([])
-})
-
 test('a resync adds every object of the cache once in each period', async () => {
   const clock = fakeClock()
   const timed = createRateLimitingQueue<string>({ name: 'timed', clock })
@@ -275,6 +168,28 @@ test('a resync adds every object of the cache once in each period', async () => 
   expect(await timed.len()).toBe(20)
 })
 
+test('errors of a resync are reported, and after stop it adds nothing', async () => {
+  const clock = fakeClock()
+  server.set(deployments, deployment('web'))
+  let calls = 0
+  const failing = {
+    addSoon: (key: string) => queue.addSoon(key),
+    addAfter: async (): Promise<void> => {
+      calls += 1
+      throw new Error('the store is full')
+    },
+  }
+  await using enqueueing = enqueueOn(deploymentInformer(), failing, undefined, {
+    ...{ clock, onError, resyncMs: 600_000 },
+  })
+  await enqueueing.synced
+  await clock.step(300_000)
+  await expect.poll(() => errors).toEqual([new Error('the store is full')])
+  await enqueueing[Symbol.asyncDispose]()
+  await clock.step(600_000)
+  expect(calls).toBe(1)
+})
+
 test('several processes share one queue: no run is lost and none is at the same time', async () => {
   const informers = [deploymentInformer(), deploymentInformer(), deploymentInformer()]
   for (const informer of informers) enqueue(informer, queue)
@@ -282,31 +197,6 @@ test('several processes share one queue: no run is lost and none is at the same 
   server.set(deployments, deployment('web'))
   await expect.poll(() => queue.len()).toBe(1)
   await taken('shop/web')
-})
-
-test('a mapping that throws is reported, and the others go on', async () => {
-  const mapping = ({ metadata }: V1Deployment): string => {
-    if (metadata?.name === 'odd') throw new Error('odd')
-    return metadata?.name ?? ''
-  }
-  enqueue(deploymentInformer(), queue, mapping, { onError })
-  await server.untilWatches(1)
-  server.set(deployments, deployment('odd'))
-  server.set(deployments, deployment('web'))
-  await taken('web')
-  expect(errors).toEqual([new Error('odd')])
-})
-
-test('a key of a mapping that no queue can store is reported, and the others are added', async () => {
-  const mapping = ({ metadata }: V1Deployment): string[] => ['', metadata?.name ?? '', 5 as never]
-  enqueue(deploymentInformer(), queue, mapping, { onError })
-  await server.untilWatches(1)
-  server.set(deployments, deployment('web'))
-  await taken('web')
-  expect(errors.map(String)).toEqual([
-    expect.stringContaining('mapping(object) must not be empty'),
-    expect.stringContaining('mapping(object) must be a string; got 5'),
-  ])
 })
 
 test('it is synced when the first list is in the cache', async () => {
@@ -339,15 +229,47 @@ test('an informer that is stopped before is not synced', async () => {
 
 test('after stop nothing is watched and nothing is added', async () => {
   const informer = deploymentInformer()
-  const enqueueing = enqueueOn(informer, queue)
+  const stopped = createRateLimitingQueue<string>({ name: 'stopped', onError })
+  onTestFinished(() => stopped.close())
+  const enqueueing = enqueueOn(informer, stopped)
   await server.untilWatches(1)
   await enqueueing.stop()
   await expect.poll(() => server.watches).toBe(0)
   server.set(deployments, deployment('web'))
-  expect(await queue.len()).toBe(0)
+  expect(await stopped.len()).toBe(0)
+  // The callbacks are gone, too: the same informer serves another queue alone.
+  enqueue(informer, queue)
+  await taken('shop/web')
+  await server.untilWatches(1)
+  server.set(deployments, deployment('web', 2))
+  await taken('shop/web')
+  server.delete(deployments, 'shop', 'web')
+  await taken('shop/web')
+  expect(await stopped.len()).toBe(0)
 })
 
-test('keys are split as they are put together', () => {
-  expect(splitKey('shop/web')).toEqual({ namespace: 'shop', name: 'web' })
-  expect(splitKey('node-1')).toEqual({ name: 'node-1' })
+test('errors are printed unless there is an onError', async () => {
+  const print = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+  onTestFinished(() => print.mockRestore())
+  const mapping = (): string => {
+    throw new Error('odd')
+  }
+  server.set(deployments, deployment('web'))
+  const { synced } = enqueue(deploymentInformer(), queue, mapping)
+  await synced
+  expect(print.mock.calls).toEqual([['sluice: informer failed:', new Error('odd')]])
+})
+
+test.for<[string, unknown, unknown?, unknown?]>([
+  ['queue must be an object', undefined],
+  ['mapping must be a function', {}, 'name'],
+  ['every is not a known option', {}, undefined, { every: 5 }],
+  ['resyncMs must be a number not below 1', {}, undefined, { resyncMs: 0 }],
+  ['queue.addAfter must be a function', { addSoon() {} }, undefined, { resyncMs: 5 }],
+])('a wrong call begins nothing: %s', ([message, ...wrong]) => {
+  const informer = deploymentInformer()
+  const start = vi.spyOn(informer, 'start')
+  const call = () => enqueueOn(informer, ...(wrong as unknown as [typeof queue]))
+  expect(call).toThrow(message)
+  expect(start).not.toHaveBeenCalled()
 })

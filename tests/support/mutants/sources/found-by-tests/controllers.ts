@@ -80,6 +80,7 @@ export const foundByTestsOfControllers: readonly FoundByTest[] = [
     'this.#report(error)\n      return []',
     'return []',
     'a mapping that throws is reported',
+    'mapping',
   ),
   ofKubernetes(
     'the pauses of an informer grow for as long as the process runs',
@@ -119,6 +120,7 @@ export const foundByTestsOfControllers: readonly FoundByTest[] = [
     '(all || reference.controller === true)',
     'true',
     'changed pods add their owners',
+    'mapping',
   ),
   ofKubernetes(
     'owners of every group count',
@@ -126,6 +128,7 @@ export const foundByTestsOfControllers: readonly FoundByTest[] = [
     '(group === undefined || groupOf(reference.apiVersion) === group)',
     'true',
     'changed pods add their owners',
+    'mapping',
   ),
   ofKubernetes(
     'a key is split after its name',
@@ -133,6 +136,7 @@ export const foundByTestsOfControllers: readonly FoundByTest[] = [
     "key.indexOf('/')",
     "key.indexOf('-')",
     'keys are split as they are put together',
+    'mapping',
   ),
   ofKubernetes(
     'the owner that lost an object is not told',
@@ -140,6 +144,7 @@ export const foundByTestsOfControllers: readonly FoundByTest[] = [
     '...(this.#before.get(name) ?? []), ',
     '',
     'an object that changes its owner adds both owners',
+    'mapping',
   ),
   ofKubernetes(
     'an error of onError ends the informer',
@@ -147,6 +152,51 @@ export const foundByTestsOfControllers: readonly FoundByTest[] = [
     'watch = keepWatching(informer, clock, report)',
     'watch = keepWatching(informer, clock, onError)',
     'an error of onError ends nothing',
+  ),
+  ofKubernetes(
+    'the keys of deleted objects are remembered for ever',
+    changedKeys,
+    'this.#before.delete(objectKey(object))',
+    '',
+    'an object that changes its owner adds both owners',
+    'mapping',
+  ),
+  ofKubernetes(
+    'an object that has its own key again goes on to add the one before',
+    changedKeys,
+    'this.#before.delete(name)',
+    'return concerned',
+    'an object that has its own key again adds no other one',
+    'mapping',
+  ),
+  ofKubernetes(
+    'an object without a key is an error',
+    changedKeys,
+    'this.#mapping(object) ?? []',
+    'this.#mapping(object) as string',
+    'an object that a mapping gives no key adds nothing',
+    'mapping',
+  ),
+  ofKubernetes(
+    'an informer that was stopped and serves another queue goes on to add to the first',
+    enqueueOn,
+    "informer.off('update', changed)",
+    '',
+    'after stop nothing is watched and nothing is added',
+  ),
+  ofKubernetes(
+    'the resync of an informer goes on after stop',
+    enqueueOn,
+    'syncing?.stop(), ',
+    '',
+    'errors of a resync are reported, and after stop it adds nothing',
+  ),
+  ofKubernetes(
+    'errors of the resync of an informer are not reported',
+    enqueueOn,
+    'onError: report,',
+    'onError: () => {},',
+    'errors of a resync are reported, and after stop it adds nothing',
   ),
   ofResync(
     'a resync adds everything at once',
@@ -230,5 +280,6 @@ export const foundByTestsOfControllers: readonly FoundByTest[] = [
     '.filter((key) => this.#isKey(key))',
     '',
     'a key of a mapping that no queue can store is reported, and the others are added',
+    'mapping',
   ),
 ]
