@@ -28,6 +28,9 @@ describe('a usage error is one line, exits with 2 and changes nothing', () => {
     [['add-after', 'q', 'soon', 'a'], /DELAY must be a duration such as 500ms, 5s/],
     [['add-after', 'q', '11000000h', 'a'], /DELAY must be at most ten years/],
     [['park', 'q'], /name a KEY, or give --all/],
+    [['park', 'q', '--all', '--failures-min', 'x'], /--failures-min must be a whole number not/],
+    [['park', 'q', 'a', '--limit', '1'], /options that select keys require --all/],
+    [['release', 'q', 'a', 'b', '--token', '1'], /--token goes with one KEY/],
     [['park', 'q', 'a', '--all'], /name keys or give --all, not both/],
     [['park', 'q', 'a', '--state', 'ready'], /options that select keys require --all/],
     [['queues', '--timeout', '5'], /--timeout must be a duration such as 500ms/],
@@ -62,6 +65,8 @@ describe('the store', () => {
     ['nonsense', {}, /'nonsense' is not the address/],
     ['sqlite:', {}, /must be followed by the path of a file/],
     ['postgres://h/d?schema=Robert"); drop', {}, /the schema must be lower-case letters/],
+    ['redis://h?prefx=a:', {}, /'prefx' is no parameter of a Redis address; use prefix or one-s/],
+    ['redis://h?one-slot=yes', {}, /one-slot must be true or false; got 'yes'/],
     ['@/does/not/exist', {}, /the file with the store address cannot be read/],
   ])('%j is refused with words', async (store, env, words) => {
     const { code, err } = await cli(['queues'], { store, env: env ?? {} })
@@ -89,6 +94,13 @@ describe('the store', () => {
       ['explain', 'q', 'a'],
       ['top'],
       ['workers'],
+      ['counts', 'q'],
+      ['describe', 'q'],
+      ['events', 'q'],
+      ['failures'],
+      ['leases'],
+      ['limiters'],
+      ['release', 'q', 'a'],
       ['run-now', 'q', 'a'],
       ['forget', 'q', 'a'],
       ['park', 'q', 'a'],
@@ -119,6 +131,20 @@ describe('the store', () => {
     expect(code).toBe(1)
     expect(err).toMatch(/^sluice: .*\[ERR_STORE_(DAMAGED|FOREIGN)\]/)
   })
+})
+
+test('a file that cannot be imported is named', async () => {
+  const store = newFile()
+  const folder = scratchFolder()
+  for (const [file, reason] of [
+    ['missing.ndjson', 'ENOENT: no such file or directory'],
+    ['.', 'EISDIR: illegal operation on a directory'],
+  ] as const) {
+    const { code, out, err } = await cli(['import', 'orders', file], { store, cwd: folder })
+    expect({ code, out }).toEqual({ code: 1, out: '' })
+    expect(err).toMatch(`sluice: the file cannot be read: ${reason}`)
+    expect(err).toMatch(/ \[ERR_FILE\]\n$/)
+  }
 })
 
 describe('no error shows a password', () => {

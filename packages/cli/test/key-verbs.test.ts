@@ -160,6 +160,30 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     )
   })
 
+  test('each verb does to all keys what it does to named ones', async () => {
+    const store = await fresh()
+    await output(['add', 'orders', 'ready', 'parked'], { store })
+    await output(['add-after', 'orders', '1h', 'later', 'at once'], { store })
+    await failKey(store, 'orders', 'parked', new Error('no'))
+    await output(['park', 'orders', 'parked'], { store })
+    const all = (verb: string, ...options: readonly string[]): Promise<string> =>
+      output([verb, 'orders', '--all', ...options, '--yes'], { store })
+    const counts = async (): Promise<unknown> =>
+      (await json(['counts', 'orders'], { store }))['counts']
+    const failuresOf = async (key: string): Promise<unknown> =>
+      (await json(['get', 'orders', key], { store }))['failures']
+
+    expect(await all('run-now', '--state', 'delayed', '--prefix', 'at')).toBe('1 key due now\n')
+    expect(await counts()).toMatchObject({ ready: 2, delayed: 1, parked: 1 })
+    expect(await all('unpark', '--state', 'parked')).toBe('1 key unparked\n')
+    expect(await failuresOf('parked')).toBe(1)
+    await output(['park', 'orders', 'parked'], { store })
+    expect(await all('unpark', '--state', 'parked', '--forget')).toBe('1 key unparked\n')
+    expect(await failuresOf('parked')).toBe(0)
+    expect(await all('park', '--state', 'ready')).toBe('2 keys parked\n')
+    expect(await counts()).toMatchObject({ ready: 0, parked: 2 })
+  })
+
   test('on a terminal it asks, and every answer but yes is no', async () => {
     const store = await fresh()
     await output(['add', 'orders', 'a'], { store })

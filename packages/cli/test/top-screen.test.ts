@@ -84,8 +84,42 @@ describe('the screen of top', () => {
     expect(namesOf(linesOf(screen, 160))).toEqual([long, 'orders', 'mails'])
   })
 
+  test('sorts by the figures of every column, the highest first, and then by name', () => {
+    const counts = { ready: 0, delayed: 0, backoff: 0, processing: 0, dirty: 0, parked: 0, idle: 0 }
+    const idle = { runsPerSecond: 0, failedRatio: 0, waitP95Ms: 0, workP95Ms: 0, busy: 0, slots: 9 }
+    const more: Record<string, Partial<TopRow>> = {
+      ready: { counts: { ...counts, ready: 1 } },
+      delayed: { counts: { ...counts, delayed: 1 } },
+      backoff: { counts: { ...counts, backoff: 1 } },
+      dirty: { counts: { ...counts, dirty: 1 } },
+      parked: { counts: { ...counts, parked: 1 } },
+      oldest: { oldestAgeMs: 1 },
+      runs: { rates: { ...idle, runsPerSecond: 1 } },
+      failed: { rates: { ...idle, failedRatio: 1 } },
+      waits: { rates: { ...idle, waitP95Ms: 1 } },
+      works: { rates: { ...idle, workP95Ms: 1 } },
+      busy: { rates: { ...idle, busy: 1 } },
+    }
+    const names = Object.keys(more)
+    const each = names.map((name) => rowOf(name, 0, { rates: undefined, counts, ...more[name] }))
+    const screen = new TopScreen()
+    for (const name of names) {
+      screen.press('s')
+      const [first] = screen.lines(each, 'title', { width: 200, height: 24 }, plain).slice(2)
+      expect(first?.split(' ')[0]).toBe(name)
+    }
+    screen.press('s')
+    const byName = screen.lines(each, 'title', { width: 200, height: 24 }, plain)
+    expect(byName.at(-1)).toContain('s sorts (QUEUE)')
+    expect(namesOf(byName)).toEqual(names.toSorted())
+  })
+
   test('filters by what is typed until Enter, and Escape drops it', () => {
     const screen = new TopScreen()
+    for (const key of '/no') screen.press(key)
+    expect(namesOf(linesOf(screen, 80))).toEqual([])
+    screen.press('\u001b')
+    expect(namesOf(linesOf(screen, 160))).toHaveLength(3)
     for (const key of '/qm\u007f\u007fmai') screen.press(key)
     expect(namesOf(linesOf(screen, 80))).toEqual(['mails'])
     screen.press('\r')

@@ -144,6 +144,10 @@ for (const [kind, options] of Object.entries(kinds)) {
         for (const body of ['', '{', '[]', 'null', '"x"', '\u0000']) {
           expect((await site.ask(path, { method, body })).status, `${name} of ${body}`).toBe(400)
         }
+        // Half a character of UTF-8, within what would otherwise be JSON.
+        const latin = Buffer.from('{"token":"\xe9"}', 'latin1')
+        const { body } = await site.ask(path, { method, body: latin })
+        expect(body['message'], name).toBe('the body is not UTF-8')
       })
     })
   })
@@ -253,6 +257,8 @@ describe('an action', () => {
     })
     expect((await site.act({ queue: 'orders', action: 'pause' })).status).toBe(401)
     expect((await site.ask('/api/sign-in', { method: 'POST', body: { token } })).status).toBe(404)
+    who = ''
+    expect((await site.ask('/api/overview')).status).toBe(401)
     who = 'ann'
     const { body } = await site.ask('/api/session')
     site.headers = { 'x-sluice-csrf': String(body['csrf']) }
@@ -261,6 +267,19 @@ describe('an action', () => {
     expect((await site.act({ queue: 'orders', action: 'pause' })).body).toMatchObject({
       code: 'ERR_CSRF',
     })
+  })
+
+  test('is taken by every process with the secret of the one that showed the page', async () => {
+    const trust = () => 'ann'
+    const processOf = (secret: string) => siteOf({ auth: { trust, secret }, allowActions: true })
+    const site = processOf('a secret for tests only')
+    const { body } = await site.ask('/api/session')
+    const codeOf = async (another: Site): Promise<unknown> => {
+      another.headers = { 'x-sluice-csrf': String(body['csrf']) }
+      return (await another.act({ queue: 'orders', action: 'pause' })).body['code']
+    }
+    expect(await codeOf(processOf('a secret for tests only'))).toBeUndefined()
+    expect(await codeOf(processOf('another secret for tests'))).toBe('ERR_CSRF')
   })
 
   test('is rejected without a reason if the application fails to name the visitor', async () => {

@@ -170,6 +170,24 @@ for (const [name, make] of Object.entries(stores)) {
       expect(await held?.done()).toBe('parked')
     })
 
+    test('releases the run that was seen, and no later one', async () => {
+      const { site, queue } = await setUp()
+      await queue.add('a')
+      const first = await queue.get()
+      const release = { action: 'release', key: 'a', token: first?.token }
+      expect(await done(site, release)).toMatchObject({ changed: 1, unchanged: 0 })
+      expect(await first?.done()).toBe('lost')
+      const second = await queue.get()
+      const late = await done(site, release)
+      expect(late).toMatchObject({ changed: 0, unchanged: 1, words: 'That run has already ended.' })
+      expect(await line(site, 'a')).toMatchObject({ state: 'processing' })
+      expect(await done(site, { action: 'release', key: 'a' })).toMatchObject({ changed: 1 })
+      expect(await second?.done()).toBe('lost')
+      expect(await done(site, { action: 'release', key: 'b' })).toMatchObject({
+        ...{ changed: 0, unchanged: 1, words: 'This key is no longer stored.' },
+      })
+    })
+
     test('pauses and resumes a queue', async () => {
       const { site, queue } = await setUp()
       await queue.add('a')
@@ -207,6 +225,11 @@ for (const [name, make] of Object.entries(stores)) {
       expect(half).toMatchObject({ changed: 20, unchanged: 0, capped: true })
       expect(half.words).toMatch(/^20 keys were parked\. .*More than 20 keys.*left unchanged\.$/)
       expect((await queue.inspect.counts()).parked).toBe(20)
+      expect(
+        await done(site, { action: 'park', all: { prefix: 'no' }, expected: 9 }),
+      ).toMatchObject({
+        ...{ changed: 0, unchanged: 0, capped: false, words: '0 keys were parked.' },
+      })
       expect(await done(site, { action: 'park', all, expected: 30 })).toMatchObject({
         ...{ changed: 10, unchanged: 0, capped: false },
       })
@@ -250,7 +273,16 @@ for (const [name, make] of Object.entries(stores)) {
         { action: 'park', key: 'a', priority: 1 },
         { action: 'unpark', key: 'a', forget: 'yes' },
         { action: 'pause', key: 'a' },
+        { action: 'pause', all: {}, expected: 1 },
         { action: 'purge', key: 'a', confirm: 'orders' },
+        { action: 'release' },
+        { action: 'release', key: 'a', token: '1' },
+        { action: 'release', key: 'a', token: 1.5 },
+        { action: 'release', key: 'a', all: {}, expected: 1 },
+        { action: 'runNow', key: 'a', token: 1 },
+        { action: 'runNow', key: 'a', afterMs: 1 },
+        { action: 'park', all: null, expected: 1 },
+        { action: 'park', all: { errorCode: 'x'.repeat(513) }, expected: 1 },
         { action: 'park', key: 'a', quee: 'x' },
       ]
       for (const action of wrong) {

@@ -1,4 +1,6 @@
+import { fakeClock } from '@sluice/core/testing'
 import { afterEach, describe, expect, test } from 'vitest'
+import { type Visitor, Visitors } from '../src/access/visitors.ts'
 import { Site, token } from './site.ts'
 
 const sites: Site[] = []
@@ -33,6 +35,15 @@ describe('signing in', () => {
     const secure = { ...ask, headers: { host: 'localhost', origin: 'https://localhost' } }
     const over = await site.ask('/queues/api/sign-in', secure)
     expect(over.headers.get('set-cookie')).toMatch(/; Secure$/)
+    const { dashboard } = site.assembled
+    const direct = await dashboard.fetch(
+      new Request('https://localhost/queues/api/sign-in', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ token }),
+      }),
+    )
+    expect(direct.headers.get('set-cookie')).toMatch(/; Secure$/)
   })
 
   test('allows reading, and acting if actions are enabled', async () => {
@@ -56,6 +67,17 @@ describe('signing in', () => {
       ...{ store: 'memory', driver: 'memory', csrf: expect.any(String) },
     })
     expect(body).not.toHaveProperty('readOnlyBecause')
+  })
+
+  test('lasts also if the time of a clock has fractions of a millisecond', async () => {
+    const site = siteOf({}, fakeClock(Date.UTC(2026, 0) + 0.5))
+    await site.signIn()
+    expect(await isIn(site)).toBe(true)
+  })
+
+  test('is not offered where there is no token', async () => {
+    const site = siteOf({ auth: undefined })
+    expect(await signInStatus(site, token)).toBe(404)
   })
 
   test('takes no token but the right one', async () => {
@@ -124,8 +146,55 @@ describe('signing out', () => {
       expect.stringMatching(/^sluice_[0-9a-f]{8}=; HttpOnly; .*Max-Age=0$/),
     ])
     expect(await isIn(site)).toBe(false)
+    // A second click, or one after the session has expired.
+    expect((await site.ask('/api/sign-out', { method: 'POST', body: {} })).status).toBe(200)
     site.headers = first
     expect(await isIn(site)).toBe(true)
+  })
+
+  test('is remembered for as long as the cookie would be valid', async () => {
+    const site = siteOf()
+    await site.signIn()
+    const { cookie = '' } = site.headers
+    await site.ask('/api/sign-out', { method: 'POST', body: {} })
+    await site.clock.step(12 * 60 * 60 * 1_000 - 1)
+    await site.signIn()
+    await site.ask('/api/sign-out', { method: 'POST', body: {} })
+    site.headers = { cookie }
+    expect(await isIn(site)).toBe(false)
+  })
+
+  test('is remembered until the session would have expired, and of at most 10,000 sessions', async () => {
+    const clock = fakeClock()
+    const visitors = new Visitors({ token }, clock)
+    const request = new Request('http://localhost/api/sign-in')
+    const signedIn = async (): Promise<Visitor> => {
+      const cookie = visitors.signIn(request, token).split(';')[0] ?? ''
+      const visitor = await visitors.of(new Request(request, { headers: { cookie } }))
+      if (visitor === undefined) throw new Error('the cookie is not valid')
+      return visitor
+    }
+    const isRemembered = (visitor: Visitor): boolean =>
+      !visitors.isSignedIn({ ...visitor, expiresAt: Infinity })
+    const signOut = async (): Promise<Visitor> => {
+      const visitor = await signedIn()
+      visitors.signOut(request, visitor)
+      return visitor
+    }
+    const first = await signOut()
+    await clock.step(60_000)
+    const second = await signOut()
+    for (let more = 2; more < 10_000; more += 1) await signOut()
+    expect([isRemembered(first), isRemembered(second)]).toEqual([true, true])
+    await signOut()
+    expect([isRemembered(first), isRemembered(second)]).toEqual([false, true])
+    await clock.step(12 * 60 * 60 * 1_000 - 1)
+    await signOut()
+    expect(isRemembered(second)).toBe(false)
+    const last = await signOut()
+    await clock.step(12 * 60 * 60 * 1_000)
+    await signOut()
+    expect(isRemembered(last)).toBe(false)
   })
 
   test('can be requested only by the page itself', async () => {

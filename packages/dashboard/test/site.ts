@@ -56,7 +56,10 @@ export class Site {
       },
       ...(body === undefined
         ? {}
-        : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+        : {
+            body:
+              typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
+          }),
       ...(signal === undefined ? {} : { signal }),
     })
     return await this.assembled.dashboard.fetch(request)
