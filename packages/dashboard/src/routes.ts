@@ -51,7 +51,7 @@ export interface Route {
 }
 
 function json(body: object, headers: Record<string, string> = {}): Response {
-  return Response.json(body, { headers: { 'cache-control': 'no-store', ...headers } })
+  return Response.json(body, { headers })
 }
 
 /** All routes. */

@@ -89,6 +89,25 @@ for (const [kind, options] of Object.entries(kinds)) {
       })
     })
 
+    test('answers those who follow a link to it, and no form of another page', async () => {
+      const site = siteOf(options)
+      const link = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }
+      const typed = { 'sec-fetch-site': 'none' }
+      for (const headers of [link, typed]) {
+        for (const method of ['GET', 'HEAD']) {
+          expect((await site.ask('/healthz', { method, headers })).status).toBe(200)
+        }
+        await everyRoute(site, async ({ method, path }, name) => {
+          if (method !== 'POST') return
+          const { status, body } = await site.ask(path, askOf(method, headers))
+          expect([status, body['code']], name).toEqual([403, 'ERR_FOREIGN_ORIGIN'])
+        })
+      }
+      const own = { origin: 'http://localhost', 'sec-fetch-site': 'same-origin' }
+      const { body } = await site.ask('/api/sign-out', askOf('POST', own))
+      expect(body['code']).not.toBe('ERR_FOREIGN_ORIGIN')
+    })
+
     test('protects every response by its headers, errors too', async () => {
       const site = siteOf(options)
       const paths = routesOf(site).map(({ path }) => path)
@@ -107,7 +126,9 @@ for (const [kind, options] of Object.entries(kinds)) {
           expect(headers.get('cross-origin-opener-policy'), path).toBe('same-origin')
           expect(headers.get('cross-origin-resource-policy'), path).toBe('same-origin')
           expect(headers.get('access-control-allow-origin'), path).toBeNull()
-          expect(headers.get('cache-control'), path).not.toBeNull()
+          const isPage = path === '/' && method === 'GET'
+          const cached = isPage ? /^no-(cache|store)$/ : /^no-store(, no-transform)?$/
+          expect(headers.get('cache-control'), path).toMatch(cached)
         }
       }
     })

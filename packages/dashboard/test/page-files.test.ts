@@ -6,6 +6,7 @@ import { runInNewContext } from 'node:vm'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PageFiles } from '../src/http/page-files.ts'
+import { Site } from './site.ts'
 
 let folder: string
 let built: URL
@@ -80,6 +81,19 @@ describe('the files of the page', () => {
     Object.defineProperty(request, 'nextUrl', { value: new URL(request.url) })
     const script = new PageFiles([built]).asset(request, 'page-abc123.js')
     expect(script?.headers.get('content-encoding')).toBeNull()
+  })
+
+  test('are served below the base path, each with its own time to be cached', async () => {
+    const site = new Site({ basePath: '/queues' })
+    const { text } = await site.ask('/queues/')
+    const [asset = ''] = /assets\/[\w.-]+\.js/.exec(text) ?? []
+    const { status, headers } = await site.ask(`/queues/${asset}`)
+    expect([status, headers.get('cache-control')]).toEqual([
+      200,
+      'public, max-age=31536000, immutable',
+    ])
+    expect((await site.ask(`/queues/x${asset}`)).status).toBe(404)
+    await site.close()
   })
 
   test('are only those of the page, whatever name is requested', () => {

@@ -119,7 +119,10 @@ describe('a stream', () => {
     const one = await watch(site, 'about=key&queue=orders&key=a')
     await site.clock.step(0)
     expect(await whole.next()).toMatchObject({ event: 'snapshot', data: { counts: { ready: 1 } } })
-    expect(await one.next()).toMatchObject({ event: 'snapshot', data: { state: 'ready' } })
+    const first = await one.next()
+    expect(first).toMatchObject({ event: 'snapshot', data: { state: 'ready', line: { key: 'a' } } })
+    // Items are shown only to a visitor who asks for one.
+    expect(first?.data.line).not.toHaveProperty('item')
     const held = await queue.get()
     await site.clock.step(1_000)
     expect(await whole.next()).toMatchObject({

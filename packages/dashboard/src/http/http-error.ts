@@ -58,5 +58,5 @@ export function refusalOf(error: unknown): Refusal & { readonly status: number }
 export function errorResponse(error: unknown): Response {
   const { status, ...refusal } = refusalOf(error)
   const headers = error instanceof HttpError ? error.headers : {}
-  return Response.json(refusal, { status, headers: { 'cache-control': 'no-store', ...headers } })
+  return Response.json(refusal, { status, headers })
 }

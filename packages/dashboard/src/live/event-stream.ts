@@ -82,11 +82,7 @@ export class EventStream {
   end(): void {
     if (this.#isEnded) return
     this.#ended()
-    try {
-      this.#controller?.close()
-    } catch {
-      // The reader closed it first.
-    }
+    this.#controller?.close()
   }
 
   #ended(): void {
