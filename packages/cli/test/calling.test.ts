@@ -148,6 +148,13 @@ test('a file that cannot be imported is named', async () => {
 })
 
 describe('no error shows a password', () => {
+  test('that has a % which encodes nothing', async () => {
+    const { code, err } = await cli(['queues', '-s', 'postgres://me:100%secret@127.0.0.1:1/db'])
+    expect(code).toBe(1)
+    expect(err).toMatch(/^sluice: .* \[ERR_STORE\]/)
+    expect(err).not.toContain('100%secret')
+  })
+
   const secret = 'h%40rd+to.guess'
   const decoded = 'h@rd+to.guess'
   test.each<[string, readonly string[], World]>([

@@ -74,6 +74,16 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     expect(leases).toEqual([
       expect.objectContaining({ key: 'hanging', pid: process.pid, failures: 0 }),
     ])
+    expect(await output(['leases', '-o', 'name'], { store })).toBe('orders/hanging\n')
+    expect(await output(['limiters', '-o', 'name'], { store })).toBe('api\n')
+    expect(await json(['limiters'], { store })).toEqual({
+      buckets: [
+        {
+          ...{ name: 'api', perSecond: 1, burst: 10 },
+          ...{ tokens: expect.any(Number), at: expect.any(Number) },
+        },
+      ],
+    })
     await until(['limiters', '--no-headers'], /^api +1\/s +10 +\d+\.\d +\S/m)
     const described = await output(['describe', 'orders'], { store })
     expect(described).toMatch(/^orders\n {2}state {9}\S/)
@@ -122,6 +132,19 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     expect(failures[0]?.perStep.filter((count) => count > 0)).toEqual([1])
     expect(await output(['failures', '--code', 'ECONNREFUSED', '--no-headers'], { store })).toMatch(
       /^orders +\d+s ago +failing +1 +refused\n$/,
+    )
+    expect(await output(['failures', '-o', 'name'], { store })).toBe('orders/ECONNREFUSED\n')
+    const { runs } = await json<{ runs: unknown[] }>(['failures', '--code', 'ECONNREFUSED'], {
+      store,
+    })
+    expect(runs).toEqual([
+      {
+        ...{ queue: 'orders', key: 'failing', code: 'ECONNREFUSED', failures: 1 },
+        ...{ message: 'refused', at: expect.any(Number), holder: expect.any(String) },
+      },
+    ])
+    expect(await output(['events', '-o', 'name'], { store })).toMatch(
+      /^orders\/run-failed\/failing$/m,
     )
     expect(await cli(['failures', '--code', 'EOTHER'], { store })).toMatchObject({
       code: 0,

@@ -1,4 +1,5 @@
 import { fakeClock } from '@sluice/core/testing'
+import { memoryDriver } from '@sluice/memory'
 import { describe, expect, test } from 'vitest'
 import type { QueueRow, SessionInfo } from '../src/wire.ts'
 import { EventReader } from './event-reader.ts'
@@ -108,10 +109,25 @@ describe('streams', () => {
     }
   })
 
-  test('end with the dashboard, which can be closed twice', async () => {
-    const site = kept(new Site())
+  test('end with the dashboard, which can be closed twice, and closes its store', async () => {
+    const driver = memoryDriver()
+    const close = driver.close.bind(driver)
+    let closes = 0
+    Object.assign(driver, {
+      async close() {
+        await manyTurns()
+        await close()
+        closes += 1
+      },
+    })
+    const site = kept(new Site({ driver }))
     const events = await watch(site, 'about=overview')
-    await Promise.all([site.close(), site.close()])
+    await site.ask('/api/overview')
+    const [first, second] = [site.close(), site.close()]
+    await first
+    expect(closes).toBe(1)
+    await second
+    expect(closes).toBe(1)
     expect(await events.next()).toBeUndefined()
     expect((await site.ask('/api/stream?about=overview')).status).toBe(503)
     expect((await site.ask('/api/overview')).body).toMatchObject({ code: 'ERR_CLOSED' })

@@ -28,9 +28,6 @@ export interface KeyVerb {
   many(selection: Selection, options: BulkOptions, input: Input): Promise<BulkResult>
 }
 
-/** The default maximum number of keys that are changed. */
-const limitDefault = 10_000
-
 /** How many keys are changed at a time. */
 const concurrencyMax = 50
 
@@ -61,7 +58,7 @@ export function keyCommand(verb: KeyVerb): CommandSpec {
       const limit = input.whole('limit', { min: 1 })
       if (input.flag('all')) {
         if (keys.length > 0) throw usageError('name keys or give --all, not both')
-        return await toAll(context, verb, queue, { ...filter, cap: limit ?? limitDefault })
+        return await toAll(context, verb, queue, { ...filter, cap: limit })
       }
       if (limit !== undefined || Object.keys(filter).length > 0) {
         throw usageError('options that select keys require --all')
