@@ -32,6 +32,7 @@ export interface RouteParts {
 /** One request and its visitor. */
 interface Visit {
   readonly request: Request
+  /** Always there on routes that are not for all. */
   readonly visitor: Visitor | undefined
   readonly query: Query
   /** The part of the path that the wildcard of a route matches. */
@@ -215,19 +216,13 @@ function liveRoutes({ store, visitors, display, live, audits }: RouteParts): Rou
         const { about } = query
         const queue = queueOf(about, query)
         const detail = about === 'key' ? query.key : query.range
-        const lastId = Number(request.headers.get('last-event-id') ?? Number.NaN)
-        const mayRead = visitor === undefined ? () => true : visitors.reading(request, visitor)
-        const stream = live.open(
-          about,
-          queue,
-          detail,
-          Number.isSafeInteger(lastId) ? lastId : undefined,
-          {
-            signal: request.signal,
-            cutOff,
-            mayRead,
-          },
-        )
+        // 0 without the header, which is the id of no event.
+        const lastId = Number(request.headers.get('last-event-id'))
+        const stream = live.open(about, queue, detail, lastId, {
+          signal: request.signal,
+          cutOff,
+          mayRead: visitors.reading(request, visitor as Visitor),
+        })
         return new Response(stream.body, {
           headers: {
             'content-type': 'text/event-stream',
@@ -245,7 +240,7 @@ function liveRoutes({ store, visitors, display, live, audits }: RouteParts): Rou
       async answer({ request, visitor }) {
         const action = actionRequest(await jsonBody(request), !durable && !shared)
         refuseHiddenCode(display, action)
-        const who = visitor?.who ?? 'anonymous'
+        const { who } = visitor as Visitor
         return json(await audits.audited(who, action, () => act(store, action)))
       },
     },

@@ -1,6 +1,7 @@
 import { durationBoundsMs } from '@sluice/core'
 import { quantile } from '@sluice/core/words'
 import { describe, expect, it } from 'vitest'
+import { barsOf, gapsOf, linePieces, topOf } from '../client/src/chart/chart-shapes.ts'
 import { areaPath, linePath } from '../client/src/overview/line-path.ts'
 import {
   clockTime,
@@ -18,6 +19,7 @@ import {
   rate,
   signedRate,
 } from '../client/src/text/figures.ts'
+import type { Chart } from '../src/wire.ts'
 
 /** Figures are compared with plain spaces. */
 const plain = (text: string): string => text.replace(/[\u00a0\u202f]/g, ' ')
@@ -165,5 +167,57 @@ describe('a line', () => {
 
   it('is closed along the ground to be filled', () => {
     expect(areaPath([10, 10], box)).toBe('M0 0L100 0V20H0Z')
+  })
+})
+
+describe('charts', () => {
+  const stepMs = 60_000
+  const stepOf = (index: number, done: number, more: object = {}) => ({
+    ...{ at: index * stepMs, done, failed: 0, merged: 0, ready: done },
+    ...more,
+  })
+
+  it('show rates per second of each step, and the one that is not over once it is 20 s old', () => {
+    const steps = [stepOf(0, 60, { failed: 30, merged: 6, capped: true }), stepOf(2, 30)]
+    const chart = { from: 0, stepMs, steps } as unknown as Chart
+    const first = { index: 0, done: 1, failed: 0.5, merged: 0.1, ready: 60, capped: true }
+    expect(barsOf(chart, 2 * stepMs + 19_999)).toEqual([first])
+    const young = { index: 2, done: 1.5, failed: 0, merged: 0, ready: 30, capped: false }
+    expect(barsOf(chart, 2 * stepMs + 20_000)).toEqual([first, young])
+    expect(barsOf(chart, 9 * stepMs)).toEqual([first, { ...young, done: 0.5 }])
+    // A short step is over before.
+    const short = { from: 0, stepMs: 10_000, steps: [{ ...stepOf(0, 5), at: 10_000 }] }
+    expect(barsOf(short as unknown as Chart, 19_999)).toEqual([])
+    expect(barsOf(short as unknown as Chart, 20_000)).toMatchObject([{ index: 1, done: 0.5 }])
+  })
+
+  const barOf = (index: number, ready: number) => ({
+    ...{ index, done: 0, failed: 0, merged: 0, ready, capped: false },
+  })
+
+  it('end at a round number above all values', () => {
+    const topFor = (...values: readonly number[]) =>
+      topOf(
+        values.map((value) => barOf(0, value)),
+        ({ ready }) => ready,
+      )
+    const tops = [[], [0], [0.12, 0.04], [1], [11], [15], [16], [699], [700], [8_001]].map(
+      (values) => topFor(...values),
+    )
+    expect(tops).toEqual([0, 0, expect.closeTo(0.15), 1, 15, 15, 20, 800, 800, 10_000])
+  })
+
+  it('have gaps, also in their lines, where nothing is known', () => {
+    const bars = [barOf(1, 0), barOf(2, 5), barOf(5, 10)]
+    expect(gapsOf(bars, 8)).toEqual([
+      ...[
+        [0, 1],
+        [3, 5],
+        [6, 7],
+      ],
+    ])
+    expect(gapsOf([barOf(0, 1), barOf(1, 1)], 3)).toEqual([])
+    expect(linePieces(bars, 10, 50)).toEqual(['M1 50L1.5 50L2.5 25', 'M5 0L5.5 0'])
+    expect(linePieces([barOf(0, 0)], 0, 50)).toEqual(['M0 50L0.5 50'])
   })
 })

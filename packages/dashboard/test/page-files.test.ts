@@ -92,7 +92,8 @@ describe('the files of the page', () => {
       200,
       'public, max-age=31536000, immutable',
     ])
-    expect((await site.ask(`/queues/x${asset}`)).status).toBe(404)
+    const missing = await site.ask('/queues/assets/missing.js')
+    expect([missing.status, missing.body['code']]).toEqual([404, 'ERR_NOT_FOUND'])
     await site.close()
   })
 

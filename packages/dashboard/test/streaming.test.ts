@@ -144,6 +144,15 @@ describe('a stream', () => {
     expect(await whole.next()).toMatchObject({ data: { set: { leases: [] } } })
   })
 
+  test('about a queue or a key names it', async () => {
+    const site = kept(new Site())
+    for (const query of ['', 'about=keys', 'about=queue', 'about=key&key=a', 'about=key&queue=q']) {
+      const { status, body } = await site.ask(`/api/stream?${query}`)
+      expect([status, body['code']], query).toEqual([400, 'ERR_INVALID_INPUT'])
+    }
+    expect(site.assembled.live.size).toBe(0)
+  })
+
   test('about a queue called __proto__ is one like others', async () => {
     const site = kept(new Site())
     const queue = queueOf(site, '__proto__')

@@ -24,7 +24,7 @@ test('a read that takes too long counts as an unreachable store', async () => {
     partsOf({ clock, readMsMax: 20 }),
   )
   const stream = streamOf(watch)
-  watch.join(stream, undefined)
+  watch.join(stream, 0)
   const events = new EventReader(new Response(stream.body))
   await clock.step(0)
   const event = await events.next()
@@ -48,7 +48,7 @@ test('a reader whose session has ended leaves nothing behind', async () => {
   const clock = fakeClock()
   const watch = new Watch(async () => ({ at: 1 }), partsOf({ clock }))
   const first = streamOf(watch)
-  watch.join(first, undefined)
+  watch.join(first, 0)
   await clock.step(0)
   first.end()
   expect(clock.waiters()).toBe(0)

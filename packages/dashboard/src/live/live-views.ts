@@ -129,7 +129,7 @@ export class LiveViews {
     about: About,
     queue: string | undefined,
     detail: string,
-    lastEventId: number | undefined,
+    lastEventId: number,
     connection: Connection,
   ): EventStream {
     const { refusal } = this

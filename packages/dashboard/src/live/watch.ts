@@ -96,11 +96,11 @@ export class Watch<View extends object & { readonly at: number }> {
   }
 
   /** Starts sending to a stream: the events after the last one it has, or a snapshot. */
-  join(stream: EventStream, lastEventId: number | undefined): void {
+  join(stream: EventStream, lastEventId: number): void {
     const { clock } = this.#parts
     this.#streams.add(stream)
     const now = clock.monotonicMs()
-    const missed = lastEventId === undefined ? undefined : this.#log.after(lastEventId)
+    const missed = this.#log.after(lastEventId)
     if (missed !== undefined && this.#seen !== undefined) {
       stream.needsSnapshot = false
       for (const { bytes } of missed) stream.send(bytes, now)

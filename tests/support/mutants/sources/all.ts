@@ -5,6 +5,7 @@ import { foundByTestsOfControllers } from './found-by-tests/controllers.ts'
 import { foundByTestsOfCoreAndMemory } from './found-by-tests/core-and-memory.ts'
 import { foundByTestsOfInspection } from './found-by-tests/inspection.ts'
 import { foundByTestsOfMetrics } from './found-by-tests/metrics.ts'
+import { foundByTestsOfOperators } from './found-by-tests/operators.ts'
 import { foundByTestsOfPostgres } from './found-by-tests/postgres.ts'
 import { foundByTestsOfPostgresConnections } from './found-by-tests/postgres-connections.ts'
 import { foundByTestsOfPostgresServers } from './found-by-tests/postgres-servers.ts'
@@ -39,5 +40,6 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...foundByTestsOfControllers,
   ...foundByTestsOfMetrics,
   ...foundByTestsOfCliAndDashboard,
+  ...foundByTestsOfOperators,
   ...foundByRuns,
 ]

@@ -1,0 +1,158 @@
+import type { FoundByTest } from '../source-mutant.ts'
+
+function of(
+  name: string,
+  [source, find, replace]: readonly [string, string, string],
+  [tests, title]: readonly [string, string],
+): FoundByTest {
+  const [folder] = source.split('/') as [string]
+  const edits = [{ file: `packages/${source}`, find, replace }]
+  return { name, edits, finder: { file: `packages/${folder}/test/${tests}.test.ts`, title } }
+}
+
+const visitors = 'dashboard/src/access/visitors.ts'
+const origin = 'dashboard/src/http/check-origin.ts'
+
+/** Defects of what an operator may see and do, on the dashboard and the command line. */
+export const foundByTestsOfOperators: readonly FoundByTest[] = [
+  of(
+    'a visitor whom the application calls the empty string is trusted',
+    [visitors, "typeof who !== 'string' || who === ''", "typeof who !== 'string'"],
+    ['access', 'is for visitors that the application trusts, under the names that it returns'],
+  ),
+  of(
+    'processes with one secret reject the pages of each other',
+    [
+      visitors,
+      "'token' in auth ? auth.token : auth.secret",
+      "'token' in auth ? auth.token : undefined",
+    ],
+    ['access', 'is taken by every process with the secret of the one that showed the page'],
+  ),
+  of(
+    'a sign-in fails at a time with fractions',
+    [visitors, 'Math.floor(this.#clock.now() + sessionMs)', 'this.#clock.now() + sessionMs'],
+    ['sign-in', 'lasts also if the time of a clock has fractions of a millisecond'],
+  ),
+  of(
+    'sessions that were signed out are remembered without a limit',
+    [visitors, ' && this.#signedOut.size <= endedMax', ''],
+    [
+      'sign-in',
+      'is remembered until the session would have expired, and of at most 10,000 sessions',
+    ],
+  ),
+  of(
+    'the cookie of a dashboard that speaks TLS itself goes over plain HTTP, too',
+    [visitors, "request.url.startsWith('https:') ||", 'false ||'],
+    ['sign-in', 'gives a cookie that scripts and other sites never get'],
+  ),
+  of(
+    'forms of other pages are answered',
+    [origin, "request.method !== 'GET' && request.method !== 'HEAD'", 'false'],
+    ['access', 'answers those who follow a link to it, and no form of another page'],
+  ),
+  of(
+    'a link of another page to the dashboard is refused',
+    [
+      origin,
+      "site === 'none' || request.headers.get('sec-fetch-mode') === 'navigate'",
+      "site === 'none'",
+    ],
+    ['access', 'answers those who follow a link to it, and no form of another page'],
+  ),
+  of(
+    'answers of the dashboard may be cached',
+    [origin, "response.headers.set('cache-control', 'no-store')", 'void 0'],
+    ['access', 'protects every response by its headers, errors too'],
+  ),
+  of(
+    'every file of the page is loaded each time',
+    [origin, "if (!response.headers.has('cache-control')) ", ''],
+    ['page-files', 'are served below the base path, each with its own time to be cached'],
+  ),
+  of(
+    'onError is called for what visitors are refused',
+    ['dashboard/src/create-dashboard.ts', 'if (response.status === 500) report', 'report'],
+    ['access', 'takes a POST only as JSON, and not too much of it'],
+  ),
+  of(
+    'a dashboard that is closed leaves its store open',
+    [
+      'dashboard/src/create-dashboard.ts',
+      'closed ??= store.close()',
+      'closed ??= Promise.resolve()',
+    ],
+    ['stream-ends', 'end with the dashboard, which can be closed twice, and closes its store'],
+  ),
+  of(
+    'streams about a key contain its item',
+    ['dashboard/src/create-dashboard.ts', 'name, detail, false)', 'name, detail, true)'],
+    ['streaming', 'about a queue follows it, and about a key contains the observed steps'],
+  ),
+  of(
+    'a stream about a queue without its name is one of all queues',
+    [
+      'dashboard/src/routes.ts',
+      "about === 'failures' ? query.queueIfAny",
+      'about ? query.queueIfAny',
+    ],
+    ['streaming', 'about a queue or a key names it'],
+  ),
+  of(
+    'a chart shows a step that has only begun',
+    [
+      'dashboard/client/src/chart/chart-shapes.ts',
+      'elapsed < Math.min(stepMs, youngMs)',
+      'elapsed < 0',
+    ],
+    ['page-figures', 'show rates per second of each step, and the one that is not over once it is'],
+  ),
+  of(
+    'a release ends a later run than the one that was seen',
+    [
+      'dashboard/src/actions/act.ts',
+      'token === undefined ? {} : { token }',
+      'token === undefined ? {} : {}',
+    ],
+    ['acting', 'releases the run that was seen, and no later one'],
+  ),
+  of(
+    'a body that is not UTF-8 is read as if it were',
+    ['dashboard/src/http/json-body.ts', 'fatal: true', 'fatal: false'],
+    ['access', 'takes a POST only as JSON, and not too much of it'],
+  ),
+  of(
+    'run-now --all resets failures and ends no delay',
+    ['cli/src/commands/keys/run-now.ts', 'selection.runNow(options)', 'selection.forget(options)'],
+    ['key-verbs', 'each verb does to all keys what it does to named ones'],
+  ),
+  of(
+    'unpark --all --forget keeps the failures',
+    ['cli/src/commands/keys/unpark.ts', '{ ...options, ...forget(input) }', 'options'],
+    ['key-verbs', 'each verb does to all keys what it does to named ones'],
+  ),
+  of(
+    'top sorts by another column than it says',
+    ['cli/src/rows/top-screen.ts', 'rates?.waitP95Ms ?? -1', 'rates?.workP95Ms ?? -1'],
+    ['top-screen', 'sorts by the figures of every column, the highest first, and then by name'],
+  ),
+  of(
+    'a file that cannot be imported fails with the error of the system alone',
+    [
+      'cli/src/commands/stores/import-lines.ts',
+      'throw new CommandError(',
+      'throw error ?? new CommandError(',
+    ],
+    ['calling', 'a file that cannot be imported is named'],
+  ),
+  of(
+    'a password with a stray % makes every command fail with another error',
+    [
+      'cli/src/stores/secrets.ts',
+      '} catch {\n    return text\n  }',
+      '} finally {\n    void text\n  }',
+    ],
+    ['calling', 'that has a % which encodes nothing'],
+  ),
+]
