@@ -101,7 +101,10 @@ describe('the screen of top', () => {
       busy: { rates: { ...idle, busy: 1 } },
     }
     const names = Object.keys(more)
-    const each = names.map((name) => rowOf(name, 0, { rates: undefined, counts, ...more[name] }))
+    const each = names.map((name) => {
+      const { rates: _, ...row } = rowOf(name, 0, { counts })
+      return { ...row, ...more[name] }
+    })
     const screen = new TopScreen()
     for (const name of names) {
       screen.press('s')

@@ -165,8 +165,10 @@ for (const [kind, options] of Object.entries(kinds)) {
         for (const body of ['', '{', '[]', 'null', '"x"', '\u0000']) {
           expect((await site.ask(path, { method, body })).status, `${name} of ${body}`).toBe(400)
         }
+        const json = { 'content-type': 'application/json' }
+        expect((await site.ask(path, { method, headers: json })).status, name).toBe(400)
         // Half a character of UTF-8, within what would otherwise be JSON.
-        const latin = Buffer.from('{"token":"\xe9"}', 'latin1')
+        const latin = new Blob([Buffer.from('{"token":"\xe9"}', 'latin1')])
         const { body } = await site.ask(path, { method, body: latin })
         expect(body['message'], name).toBe('the body is not UTF-8')
       })

@@ -11,7 +11,9 @@ import {
 const locations: readonly PageLocation[] = [
   home,
   { at: 'overview', filter: 'p&d=#?', order: 'oldest' },
+  { at: 'overview', filter: '', order: 'queue', range: '1h' },
   { at: 'queue', queue: 'pods', keys: {}, cursors: [] },
+  { at: 'queue', queue: 'pods', keys: {}, cursors: [], range: '1h' },
   { at: 'queue', queue: '', keys: {}, cursors: [] },
   { at: 'queue', queue: '../..', keys: { state: 'backoff', prefix: ' a%2F' }, cursors: [] },
   {
@@ -51,6 +53,13 @@ describe('an address', () => {
     const location = locationOf('#/queue?queue=a&state=nonsense&failuresMin=-1&prefix=&errorCode=')
     expect(location).toEqual({ at: 'queue', queue: 'a', keys: {}, cursors: [] })
     expect(locationOf('#/?order=nonsense')).toEqual(home)
+  })
+
+  it('says nothing of what is usual', () => {
+    expect(hashOf(home)).toBe('#/')
+    expect(hashOf({ ...home, range: '5m' } as PageLocation)).toBe('#/')
+    expect(hashOf({ at: 'queue', queue: 'pods', keys: {}, cursors: [] })).toBe('#/queue?queue=pods')
+    expect(String(paramsOf({}))).toBe('')
   })
 
   it('uses the words of the API for filters', () => {

@@ -57,6 +57,12 @@ describe('a change of a view', () => {
     expect(names(after)).toEqual(['d', 'c', 'b'])
   })
 
+  it('may be only that a queue is gone, or that the order is another', () => {
+    expect(names(applyDelta<'overview'>(before, { set: {}, gone: ['b'] }))).toEqual(['a', 'c'])
+    const order = ['c', 'a', 'b']
+    expect(names(applyDelta<'overview'>(before, { set: {}, order }))).toEqual(order)
+  })
+
   it('of the server leads to what the server saw', () => {
     const versions: Overview[] = [
       before,
@@ -101,15 +107,31 @@ describe('rows', () => {
       const { counts } = row(queue, ready)
       return row(queue, ready, { counts: { ...counts, oldestReadyAt } })
     }
-    const rows = [since('Pods', 2, 9), row('certs', 9), since('web-pods', 4, 7)]
+    const rows = [since('Pods', 2, 9), since('web-pods', 4, 7), row('certs', 9)]
     expect(filterQueues(rows, ' pOD ').map(({ queue }) => queue)).toEqual(['Pods', 'web-pods'])
     expect(filterQueues(rows, '')).toBe(rows)
     const by = (order: Parameters<typeof sortQueues>[1]) =>
       sortQueues(rows, order).map(({ queue }) => queue)
-    expect(by('worst')).toEqual(['Pods', 'certs', 'web-pods'])
+    expect(by('worst')).toEqual(['Pods', 'web-pods', 'certs'])
     expect(by('ready')).toEqual(['certs', 'web-pods', 'Pods'])
     expect(by('oldest')).toEqual(['web-pods', 'Pods', 'certs'])
     expect(by('queue')).toEqual(['Pods', 'certs', 'web-pods'])
+    const { counts } = row('')
+    const measured = { p50: 1, p95: 1, p99: 1 }
+    const figures: Partial<Record<Parameters<typeof sortQueues>[1], Partial<QueueRow>>> = {
+      delayed: { counts: { ...counts, delayed: 1 } },
+      backoff: { counts: { ...counts, backoff: 1 } },
+      processing: { counts: { ...counts, dirty: 1 } },
+      parked: { counts: { ...counts, parked: 1 } },
+      in: { flow: { inPerSecond: 1 } },
+      out: { flow: { outPerSecond: 1 } },
+      failing: { flow: { errorRatio: 1 } },
+      wait: { wait: measured },
+      work: { work: measured },
+    }
+    const orders = Object.keys(figures) as (keyof typeof figures)[]
+    const each = orders.map((order) => row(order, 0, figures[order] ?? {}))
+    for (const order of orders) expect(sortQueues(each, order)[0]?.queue).toBe(order)
   })
 })
 

@@ -57,8 +57,7 @@ export class Site {
       ...(body === undefined
         ? {}
         : {
-            body:
-              typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
+            body: typeof body === 'string' || body instanceof Blob ? body : JSON.stringify(body),
           }),
       ...(signal === undefined ? {} : { signal }),
     })

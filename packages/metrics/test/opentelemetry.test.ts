@@ -1,5 +1,5 @@
 import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus'
-import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics'
+import { AggregationTemporality, MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics'
 import { fakeClock } from '@sluice/core/testing'
 import { Registry } from 'prom-client'
 import { expect, onTestFinished, test } from 'vitest'
@@ -74,6 +74,34 @@ test('after closing, nothing is observed any more', async () => {
   queue.add('a')
   await exported.close()
   expect(await reader.text()).not.toMatch(/^workqueue_depth\{/m)
+})
+
+test('the gauges of a closed queue end, and are there again when it is opened again', async () => {
+  const { clock, driver } = setUp()
+  // Readers of totals go on with the last value of a series that has ended.
+  const aggregationTemporalitySelector = () => AggregationTemporality.DELTA
+  const reader = new HandReader({ aggregationTemporalitySelector })
+  const meter = new MeterProvider({ readers: [reader] }).getMeter('test')
+  const exported = openTelemetryMetrics({ meter, clock })
+  onTestFinished(() => exported.close())
+  const gauges = async () =>
+    [...(await reader.text()).matchAll(/^(\w+)\{.*controller="again"/gm)]
+      .map(([, name = '']) => name)
+      .filter((name) => /_depth$|_active_workers$|_max_concurrent_reconciles$/.test(name))
+      .sort()
+  const all = [
+    'controller_runtime_active_workers',
+    'controller_runtime_max_concurrent_reconciles',
+    'workqueue_depth',
+  ]
+  for (const holder of ['first', 'second']) {
+    const queue = new StagedQueue(clock, driver, 'again', holder)
+    queue.add('a')
+    expect(await gauges()).toEqual(all)
+    queue.notice('closed')
+    for (let reads = 0; reads < 2; reads += 1) await reader.text()
+    expect(await gauges()).toEqual([])
+  }
 })
 
 test.each([null, 5, {}, { createCounter() {} }])('%o is no meter', (meter) => {

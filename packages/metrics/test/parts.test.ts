@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { createRecorder } from '../src/index.ts'
+import { openTelemetryMetrics } from '../src/opentelemetry.ts'
 import { prometheusMetrics } from '../src/prometheus.ts'
 import { boundsOf } from '../src/provider/buckets.ts'
 import { metricIds, metricTable } from '../src/provider/names.ts'
@@ -38,8 +39,9 @@ test('the tidy bounds go from a millisecond to a quarter of an hour', () => {
 
 test('bounds of one s own have to rise from above 0', () => {
   expect(boundsOf('buckets', [0.5, 1])).toEqual([0.5, 1])
-  for (const bad of [[], [0, 1], [1, 1], [2, 1], [Number.NaN], 'huge', 'constructor', 7]) {
-    expect(() => boundsOf('buckets', bad as never)).toThrow(/buckets/)
+  const wrong = [[], [0, 1], [1, 1], [2, 1], [Number.NaN], [1, Infinity], 'huge', 'constructor', 7]
+  for (const bad of wrong) {
+    expect(() => boundsOf('buckets', bad as never)).toThrow(/^buckets .*ERR_INVALID_INPUT/)
   }
 })
 
@@ -129,8 +131,14 @@ test('bad options are refused by name', () => {
     expect(() => createRecorder(options as never)).toThrow(name)
   }
   expect(() => prometheusMetrics({} as never)).toThrow('register')
-  expect(() => prometheusMetrics({ register: {}, controllers: { q: 1 } } as never)).toThrow(
-    'controllers["q"]',
-  )
-  expect(() => prometheusMetrics({ register: {}, buckets: [] } as never)).toThrow('buckets')
+  for (const [options, name] of [
+    [{ controllers: { q: 1 } }, 'controllers["q"]'],
+    [{ controllers: 'q' }, 'controllers must be an object'],
+    [{ controllerRuntime: 'no' }, 'controllerRuntime'],
+    [{ buckets: [] }, 'buckets'],
+    [{ bukets: [1] }, 'bukets is not a known option'],
+  ] as const) {
+    expect(() => prometheusMetrics({ register: {}, ...options } as never)).toThrow(name)
+    expect(() => openTelemetryMetrics(options as never)).toThrow(name)
+  }
 })

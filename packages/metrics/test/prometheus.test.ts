@@ -174,6 +174,25 @@ test('without controller-runtime, its names are free', async () => {
   queue.add('a')
   queue.run(1, 1)({})
   expect(await register.metrics()).not.toContain('controller_runtime_')
+  expect(await lines(register, 'workqueue_adds_total')).toEqual([
+    'workqueue_adds_total{name="orders",controller="orders"} 1',
+  ])
+  queue.done('a', queue.claim('a'))
+  expect(await lines(register, 'workqueue_work_duration_seconds_count')).toEqual([
+    'workqueue_work_duration_seconds_count{name="orders",controller="orders"} 1',
+  ])
+})
+
+test('the time of a reconciliation has the buckets of controller-runtime', async () => {
+  const { register, queue } = setUp({ buckets: [1, 2] })
+  queue.add('a')
+  queue.run(1, 1)({})
+  const boundsOf = async (name: string) =>
+    (await lines(register, `${name}_bucket`)).map((line) => /le="([^"]+)"/.exec(line)?.[1])
+  expect(await boundsOf('workqueue_work_duration_seconds')).toEqual(['1', '2', '+Inf'])
+  const bounds = await boundsOf('controller_runtime_reconcile_time_seconds')
+  expect(bounds.slice(0, 3)).toEqual(['0.005', '0.01', '0.025'])
+  expect(bounds).toHaveLength(41)
 })
 
 test('a registry that has one of the names already gets none of them', async () => {

@@ -23,7 +23,6 @@ export async function jsonBody(request: Request): Promise<Readonly<Record<string
   if (!/^application\/json\s*(;|$)/i.test(type)) {
     throw new HttpError(415, 'ERR_CONTENT_TYPE', 'the content type must be application/json')
   }
-  if (Number(request.headers.get('content-length') ?? 0) > bodyBytesMax) throw tooLong()
   let body: unknown
   const text = await readBody(request)
   try {

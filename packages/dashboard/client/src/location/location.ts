@@ -104,7 +104,7 @@ function rangeOf(params: URLSearchParams): { readonly range?: HistoryRange } {
 
 function keysOf(params: URLSearchParams): KeyQuery {
   const state = states.find((word) => word === params.get('state'))
-  const failures = Number(params.get('failuresMin') ?? '')
+  const failures = Number(params.get('failuresMin'))
   const prefix = params.get('prefix') ?? ''
   const errorCode = params.get('errorCode') ?? ''
   return {

@@ -36,7 +36,6 @@ export function age(ms: number): string {
 export function countdown(ms: number): string {
   if (ms <= 0) return 'now'
   if (ms < 9_950) return `${(Math.ceil(ms / 100) / 10).toFixed(1)}${gap}s`
-  if (ms <= 59_000) return `${Math.ceil(ms / 1_000)}${gap}s`
   return duration(Math.ceil(ms / 1_000) * 1_000)
 }
 

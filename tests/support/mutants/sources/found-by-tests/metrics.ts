@@ -212,4 +212,60 @@ export const foundByTestsOfMetrics: readonly FoundByTest[] = [
       title: 'the depth has the keys whose holders have all vanished',
     },
   },
+  {
+    name: 'without the metrics of controller-runtime, no metric is exported',
+    edits: [
+      {
+        file: 'packages/metrics/src/provider/adapter-options.ts',
+        find: "controllerRuntime !== false || metricTable[id].family !== 'controller-runtime'",
+        replace: 'controllerRuntime !== false && id !== undefined',
+      },
+    ],
+    finder: {
+      file: 'packages/metrics/test/prometheus.test.ts',
+      title: 'without controller-runtime, its names are free',
+    },
+  },
+  {
+    name: 'the time of a reconciliation has the buckets of a queue',
+    edits: [
+      {
+        file: 'packages/metrics/src/provider/adapter-options.ts',
+        find: "id === 'reconcileTime' ? reconcileBuckets : queueBounds",
+        replace: "id === 'reconcileTime' ? queueBounds : queueBounds",
+      },
+    ],
+    finder: {
+      file: 'packages/metrics/test/prometheus.test.ts',
+      title: 'the time of a reconciliation has the buckets of controller-runtime',
+    },
+  },
+  {
+    name: 'OpenTelemetry observes the gauges of closed queues for ever',
+    edits: [
+      {
+        file: 'packages/metrics/src/opentelemetry.ts',
+        find: 'void cells.delete(cell)',
+        replace: 'void cells.has(cell)',
+      },
+    ],
+    finder: {
+      file: 'packages/metrics/test/opentelemetry.test.ts',
+      title: 'the gauges of a closed queue end, and are there again when it is opened again',
+    },
+  },
+  {
+    name: 'the gauges of a controller are lost when its last queue was closed once',
+    edits: [
+      {
+        file: 'packages/metrics/src/provider/gauge-sum.ts',
+        find: 'this.#onDrop()',
+        replace: 'void this.#onDrop',
+      },
+    ],
+    finder: {
+      file: 'packages/metrics/test/opentelemetry.test.ts',
+      title: 'the gauges of a closed queue end, and are there again when it is opened again',
+    },
+  },
 ]
