@@ -5,13 +5,13 @@
  */
 export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/backoff': 5,
-  '@sluice/cli': 312,
-  '@sluice/conformance': 88,
-  '@sluice/conformance/cli': 77,
-  '@sluice/conformance/node-test': 75,
+  '@sluice/cli': 314,
+  '@sluice/conformance': 90,
+  '@sluice/conformance/cli': 78,
+  '@sluice/conformance/node-test': 76,
   '@sluice/conformance/other-process': 4,
   '@sluice/conformance/sqlite-witness': 1,
-  '@sluice/conformance/vitest': 75,
+  '@sluice/conformance/vitest': 76,
   '@sluice/core': 11,
   '@sluice/core/driver': 7,
   '@sluice/core/testing': 3,

@@ -5,15 +5,15 @@ import type { Scene } from './scene.ts'
 
 /**
  * Watches, runs `act`, and waits until each of `queues` was woken after it. A wake without a queue
- * counts for all queues. Wakes of `earlier` queues may still arrive for changes before it. `beat` is
- * what the watcher's heartbeat says.
+ * counts for all queues. Wakes of `earlier` queues may still arrive for changes before it. `look` is the
+ * call by which the watcher finds nothing to do.
  */
 export async function allWake(
   watching: Scene,
   queues: readonly string[],
   act: () => Promise<unknown>,
   earlier: readonly string[] = [],
-  beat: Parameters<Scene['tick']>[0] = {},
+  look: (scene: Scene) => Promise<unknown> = (scene) => scene.tick(),
 ): Promise<void> {
   const missing = new Set(queues)
   const known = new Set([...queues, ...earlier])
@@ -28,8 +28,8 @@ export async function allWake(
     if (missing.size === 0) end()
   })
   assert.ok(stop, 'watch answers with how to stop')
-  // Hints are for watchers whose tick found nothing to do.
-  for (const queue of queues) await watching.on(queue).tick(beat)
+  // Hints are for watchers whose tick, or claim, found nothing to do.
+  for (const queue of queues) await look(watching.on(queue))
   await act()
   // Of a process that was held up, the timer comes before a wake that has arrived meanwhile.
   const timer = systemClock.startTimer(watching.context.hintMs, () => void nextTurn(end))

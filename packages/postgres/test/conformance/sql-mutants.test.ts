@@ -265,6 +265,108 @@ const breaks: readonly (Break & { readonly caughtBy: string })[] = [
     to: 'where true\n    order by x.at desc',
     caughtBy: 'history.per-queue',
   },
+  {
+    name: 'a verb on a held key deletes due_at of its claimed run',
+    from: 'claimed_due_at = case when u.held then k.claimed_due_at end,',
+    to: 'claimed_due_at = null,',
+    caughtBy: 'release.pending-run',
+  },
+  {
+    name: 'a verb on a held key deletes later_at of its claimed run',
+    from: 'claimed_later_at = case when u.held then k.claimed_later_at end,',
+    to: 'claimed_later_at = null,',
+    caughtBy: 'release.pending-run',
+  },
+  {
+    name: 'a verb on a held key deletes ready_at of its claimed run',
+    from: 'claimed_ready_at = case when u.held then k.claimed_ready_at end,',
+    to: 'claimed_ready_at = null,',
+    caughtBy: 'release.pending-run',
+  },
+  {
+    name: 'a verb on a held key deletes asked_at of its claimed run',
+    from: 'claimed_asked_at = case when u.held then k.claimed_asked_at end,',
+    to: 'claimed_asked_at = null,',
+    caughtBy: 'release.pending-run',
+  },
+  {
+    name: 'a verb on a held key deletes seq of its claimed run',
+    from: 'claimed_seq = case when u.held then k.claimed_seq end,',
+    to: 'claimed_seq = null,',
+    caughtBy: 'release.pending-run',
+  },
+  {
+    name: 'a verb on a held key deletes priority of its claimed run',
+    from: 'claimed_priority = case when u.held then k.claimed_priority end,',
+    to: 'claimed_priority = null,',
+    caughtBy: 'release.pending-run',
+  },
+  {
+    name: 'a verb on a held key deletes the reason of its claimed run',
+    from: 'claimed_why = case when u.held then k.claimed_why end',
+    to: 'claimed_why = null',
+    caughtBy: 'release.pending-run',
+  },
+  {
+    name: 'a verb on a held key deletes the number of its claim',
+    from: 'claim_id = case when u.held then k.claim_id end,',
+    to: 'claim_id = null,',
+    caughtBy: 'adopt.claims',
+  },
+  {
+    name: 'done of one key deletes a parked one',
+    from: ' and not k.parked and (in_forgets[1]',
+    to: ' and (in_forgets[1]',
+    caughtBy: 'operate.park.held.done',
+  },
+  {
+    name: 'done deletes parked keys',
+    from: "and k.due_at = 'Infinity' and not k.parked\n        and (i.forgets",
+    to: "and k.due_at = 'Infinity'\n        and (i.forgets",
+    caughtBy: 'operate.park.held.done',
+  },
+  {
+    name: 'done deletes the failures of keys that are done together',
+    from: '\n        and (i.forgets or k.failures = 0)\n      returning',
+    to: '\n      returning',
+    caughtBy: 'finish.batch.failures',
+  },
+  {
+    name: 'a key that was added meanwhile keeps the failures that its finish forgets',
+    from: 'failures = case when l.forgets then 0 else k.failures end,',
+    to: '',
+    caughtBy: 'finish.batch.failures',
+  },
+  {
+    name: 'adding a held key that an operator parked returns parked',
+    from: 'when k.parked and k.token is null then 3\n        when',
+    to: 'when k.parked then 3\n        when',
+    caughtBy: 'operate.park.held',
+  },
+  {
+    name: 'the failures of a parked key expire',
+    from: "failures = case when k.due_at = 'Infinity' and k.token is null and not k.parked",
+    to: "failures = case when k.due_at = 'Infinity' and k.token is null",
+    caughtBy: 'park.never-expires.idle',
+  },
+  {
+    name: 'a second run is ordered by when the first was ready',
+    from: "ready_at = case when k.later_at <= t then 'Infinity' else k.later_at end,",
+    to: '',
+    caughtBy: 'order.second-runs.tail',
+  },
+  {
+    name: 'crashes do not expire with failures',
+    from: "crashes = case when k.due_at = 'Infinity' and k.token",
+    to: 'crashes = case when false and k.token',
+    caughtBy: 'crash.expire',
+  },
+  {
+    name: 'a second run forgets why it is delayed',
+    from: 'when in_twice and excluded.why = 0 then k.why',
+    to: 'when in_twice and excluded.why = 0 then 0',
+    caughtBy: 'delay.second-run.reason',
+  },
 ]
 
 test.each(breaks)('$name: $caughtBy notices', async ({ caughtBy, ...broken }) => {

@@ -201,4 +201,26 @@ export const addCases: readonly Case[] = [
       )
     },
   },
+  {
+    id: 'add.max-pending.unparked',
+    title:
+      'a key that was unparked counts towards maxPending until it is done, and an idle one never',
+    needs: { operate: true },
+    async run(s) {
+      const maxPending = 1
+      const isFull = async (key: string) => (await s.add(key, { maxPending })).outcome === 'full'
+      await s.addAll(['idle', 'parked'])
+      const { claims } = await s.claim({ limit: 2 })
+      for (const claim of claims) await s.retry(claim, 0)
+      await s.cancel('idle')
+      await s.operate.park(s.queue, ['idle', 'parked'])
+      await s.operate.unpark(s.queue, ['parked'], { forget: true })
+      assert.ok(await isFull('a'))
+      await s.done(await s.claimOne('parked'))
+      assert.ok(!(await isFull('a')))
+      assert.ok(await isFull('b'))
+      await s.operate.unpark(s.queue, ['idle'], { forget: true })
+      assert.ok(await isFull('b'))
+    },
+  },
 ]

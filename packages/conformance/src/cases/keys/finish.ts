@@ -204,6 +204,56 @@ export const finishCases: readonly Case[] = [
     },
   },
   {
+    id: 'release.pending-run',
+    title:
+      'a released run is pending as before its claim, although its failures were forgotten meanwhile',
+    async run(s) {
+      for (const dedupe of ['client-go', 'earliest'] as const) {
+        const run = async () => {
+          const row = await s.row(dedupe)
+          const { dueAt, why, laterAt, laterWhy, readyAt, seq, priority, askedAt } = row
+          return { dueAt, why, laterAt, laterWhy, readyAt, seq, priority, askedAt }
+        }
+        await s.add(dedupe, { priority: 3 })
+        await s.retry(await s.claimOne(dedupe), 10)
+        await s.step(10)
+        await s.addAfter(dedupe, 100)
+        const before = await run()
+        const claim = await s.claimOne(dedupe)
+        await s.step(1)
+        await s.forget(dedupe)
+        assert.equal((await s.release(claim, { dedupe })).failures, 0)
+        assert.deepEqual(await run(), before)
+        await s.done(await s.claimOne(dedupe))
+      }
+    },
+  },
+  {
+    id: 'finish.batch.failures',
+    title: 'keys that are done together keep or forget their failures, each as its finish says',
+    async run(s) {
+      const keys = ['kept', 'forgotten', 'dirty.kept', 'dirty.forgotten']
+      await s.addAll(keys)
+      const failed = (await s.claim({ limit: 4 })).claims
+      await s.finishAll(failed.map(({ key, token }) => ({ as: 'retry', key, token, delayMs: 0 })))
+      const { claims } = await s.claim({ limit: 4 })
+      await s.addAll(['dirty.kept', 'dirty.forgotten'])
+      const replies = await s.finishAll(
+        claims.map(({ key, token }) => ({ as: 'done', key, token, forget: /forgotten/.test(key) })),
+      )
+      const failures = claims.map(({ key }, at) => [key, replies[at]?.failures])
+      assert.deepEqual(Object.fromEntries(failures), {
+        kept: 1,
+        forgotten: 0,
+        'dirty.kept': 1,
+        'dirty.forgotten': 0,
+      })
+      await s.addAll(['kept', 'forgotten'])
+      const again = (await s.claim({ limit: 4 })).claims
+      for (const { key, failures } of again) assert.equal(failures, /forgotten/.test(key) ? 0 : 1)
+    },
+  },
+  {
     id: 'finish.batch.mixed',
     title: 'one batch can finish keys in every way',
     async run(s) {

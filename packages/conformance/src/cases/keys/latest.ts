@@ -53,6 +53,11 @@ export const latestCases: readonly Case[] = [
         assert.equal(dueAt, s.now())
         await s.claimOne(dedupe)
       }
+      // A key that fell due is ready, too.
+      const { dueAt } = await s.addAfter('delayed', 100)
+      await s.step(100)
+      assert.equal((await s.addAfter('delayed', 100, { maxWaitMs: 1_000 })).dueAt, dueAt)
+      await s.claimOne('delayed')
     },
   },
   {
@@ -74,6 +79,33 @@ export const latestCases: readonly Case[] = [
       await s.step(50)
       assert.equal((await s.addAfter('a', 100, { maxWaitMs: 1_000 })).outcome, 'moved')
       assert.equal((await s.done(claim)).dueAt, s.now() + 100)
+    },
+  },
+  {
+    id: 'latest.priority',
+    title: 'with maxWaitMs, a higher priority counts, also if the key is not postponed',
+    async run(s) {
+      await s.addAfter('a', 100)
+      const { outcome, dueAt } = await s.addAfter('a', 50, { maxWaitMs: 1_000, priority: 9 })
+      assert.equal(outcome, 'moved')
+      assert.equal(dueAt, s.now() + 100)
+      await s.step(100)
+      assert.equal((await s.claimOne('a')).priority, 9)
+    },
+  },
+  {
+    id: 'latest.second-run',
+    title: 'the first of two delayed runs is not postponed',
+    async run(s) {
+      await s.add('a')
+      const lost = await s.claimOne('a', { leaseMs: 10 })
+      await s.addAfter('a', 100)
+      await s.step(10)
+      await s.expire(lost, { plan: { kind: 'exponential', baseMs: 300, maxMs: 300 } })
+      const { dueAt, laterAt } = await s.row('a')
+      await s.addAfter('a', 200, { maxWaitMs: 1_000 })
+      const row = await s.row('a')
+      assert.deepEqual([row.dueAt, row.laterAt], [dueAt, laterAt])
     },
   },
 ]

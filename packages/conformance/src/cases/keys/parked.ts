@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { Finish } from '@sluice/core'
 import type { Case } from '../../case.ts'
 
 /** Keys that are parked, by their holder or by an operator. */
@@ -31,7 +32,7 @@ export const parkedCases: readonly Case[] = [
   },
   {
     id: 'park.adds.kept',
-    title: 'a parked key accepts adds, and their outcome is parked',
+    title: 'a parked key accepts adds, and their outcome is parked, also after a cancel',
     async run(s) {
       await s.add('a', { item: '1' })
       await s.parkHeld(await s.claimOne('a'))
@@ -40,6 +41,8 @@ export const parkedCases: readonly Case[] = [
       await s.claimNone()
       assert.deepEqual(await s.states(), { parked: 1 })
       assert.equal((await s.row('a')).item, '3')
+      assert.equal(await s.cancel('a'), 'cancelled')
+      assert.equal((await s.add('a')).outcome, 'parked')
     },
   },
   {
@@ -54,6 +57,23 @@ export const parkedCases: readonly Case[] = [
       const row = await s.row('a')
       assert.equal(row.state, 'parked')
       assert.equal(row.failures, 1)
+    },
+  },
+  {
+    id: 'park.never-expires.idle',
+    title:
+      'the failures of a key that is parked without a pending run do not expire when it is added',
+    needs: { operate: true },
+    async run(s) {
+      await s.add('a')
+      const claim = await s.claimOne('a')
+      await s.retry(claim, 0)
+      await s.cancel('a')
+      await s.operate.park(s.queue, ['a'])
+      await s.step(10 * 86_400_000)
+      assert.equal((await s.add('a')).failures, 1)
+      await s.operate.unpark(s.queue, ['a'], { forget: false })
+      assert.equal((await s.claimOne('a')).failures, 1)
     },
   },
   {
@@ -156,11 +176,31 @@ export const parkedCases: readonly Case[] = [
         rows.map(({ key }) => key),
         ['a'],
       )
-      await s.add('a')
+      assert.equal((await s.add('a')).outcome, 'added')
+      assert.equal((await s.addAfter('a', 100)).outcome, 'added')
+      assert.equal((await s.add('a')).outcome, 'unchanged')
       assert.equal((await s.done(claim)).outcome, 'parked')
       await s.claimNone()
       await s.operate.unpark(s.queue, ['a'], { forget: false })
       await s.claimOne('a')
+    },
+  },
+  {
+    id: 'operate.park.held.done',
+    title: 'held keys that an operator parks stay parked when they are done, alone or together',
+    needs: { operate: true },
+    async run(s) {
+      const keys = ['a', 'b', 'c']
+      await s.addAll(keys)
+      const { claims } = await s.claim({ limit: 3 })
+      await s.operate.park(s.queue, keys)
+      const done = claims.map(
+        ({ key, token }) => ({ as: 'done', key, token, forget: true }) as const,
+      )
+      assert.equal((await s.finish(done[0] as Finish)).outcome, 'parked')
+      for (const { outcome } of await s.finishAll(done.slice(1))) assert.equal(outcome, 'parked')
+      for (const { outcome } of await s.addAll(keys)) assert.equal(outcome, 'parked')
+      await s.claimNone()
     },
   },
   {

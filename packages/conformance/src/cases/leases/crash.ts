@@ -52,6 +52,24 @@ export const crashCases: readonly Case[] = [
     },
   },
   {
+    id: 'crash.expire',
+    title: 'the crashes of a key without a pending run expire together with its failures',
+    async run(s) {
+      await crash(s, 'a')
+      await s.cancel('a')
+      await s.step(86_399_999)
+      await s.add('a')
+      const claim = await s.claimOne('a')
+      assert.deepEqual([claim.failures, claim.crashes], [1, 1])
+      await s.release(claim)
+      await s.cancel('a')
+      await s.step(1)
+      await s.add('a')
+      const { failures, crashes } = await s.claimOne('a')
+      assert.deepEqual([failures, crashes], [0, 0])
+    },
+  },
+  {
     id: 'crash.rounds',
     title: 'crashes with a finished run between them do not add up to maxCrashes',
     async run(s) {

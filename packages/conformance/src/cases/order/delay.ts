@@ -269,4 +269,25 @@ export const delayCases: readonly Case[] = [
       await s.claimOne('a', { dueBy })
     },
   },
+  {
+    id: 'delay.due-by.limit',
+    title: 'a claim with dueBy takes no more keys than its limit',
+    needs: { order: 'per-producer' },
+    async run(s) {
+      await s.addAll(['a', 'b', 'c'])
+      assert.deepEqual(await s.claimKeys({ dueBy: s.now(), limit: 2 }), ['a', 'b', 'c'])
+    },
+  },
+  {
+    id: 'delay.second-run.reason',
+    title: 'a second run is delayed or in back-off, as it was requested',
+    async run(s) {
+      await s.add('failed')
+      await s.retry(await s.claimOne('failed'), 100)
+      await s.addAll(['failed', 'delayed'])
+      await s.addAfter('delayed', 100)
+      for (const claim of (await s.claim({ limit: 2 })).claims) await s.done(claim)
+      assert.deepEqual([await s.state('failed'), await s.state('delayed')], ['backoff', 'delayed'])
+    },
+  },
 ]

@@ -361,6 +361,22 @@ export const orderCases: readonly Case[] = [
     },
   },
   {
+    id: 'order.second-runs.tail',
+    title:
+      'the second run of a key comes after the keys that were added before the claim of the first',
+    needs,
+    async run(s) {
+      await s.add('a')
+      await s.addAfter('a', 100)
+      await s.addAfter('b', 100)
+      await s.done(await s.claimOne('a'))
+      await s.step(50)
+      await s.add('c')
+      await s.step(50)
+      assert.deepEqual(await s.claimKeys(), ['c', 'b', 'a'])
+    },
+  },
+  {
     id: 'order.due.fraction',
     title: 'delayed keys are ordered by parts of a millisecond, too',
     needs,

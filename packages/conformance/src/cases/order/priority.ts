@@ -55,6 +55,23 @@ export const priorityCases: readonly Case[] = [
       await s.step(10)
       await s.add('c', { priority: 5 })
       assert.deepEqual(await s.claimKeys(), ['b', 'a', 'c'])
+      // The same at one instant.
+      await s.addAll(['d', s.ask('e', { priority: 5 })])
+      await s.add('d', { priority: 5 })
+      assert.deepEqual(await s.claimKeys(), ['e', 'd'])
+    },
+  },
+  {
+    id: 'priority.rise.usual',
+    title:
+      'a waiting key of a priority below 0 that is added again without one moves to priority 0',
+    needs: { order: 'per-producer' },
+    async run(s) {
+      await s.add('a', { priority: -5 })
+      await s.add('b')
+      assert.equal((await s.add('a')).outcome, 'moved')
+      await s.add('c', { priority: -1 })
+      assert.deepEqual(await s.claimKeys(), ['b', 'a', 'c'])
     },
   },
   {
@@ -81,6 +98,39 @@ export const priorityCases: readonly Case[] = [
       await s.add('b')
       await s.step(1)
       assert.equal((await s.claimOne('a')).priority, 3)
+    },
+  },
+  {
+    id: 'priority.delayed.now',
+    title:
+      'a delayed key that is added without a delay and with a higher priority has that priority',
+    async run(s) {
+      await s.addAfter('a', 100)
+      await s.add('a', { priority: 9 })
+      assert.equal((await s.claimOne('a')).priority, 9)
+    },
+  },
+  {
+    id: 'priority.overdue.many',
+    title: 'a key of a higher priority comes before very many keys that fell due earlier',
+    needs: { order: 'per-producer' },
+    async run(s) {
+      const many = (prefix: string) => Array.from({ length: 300 }, (_, nth) => `${prefix}${nth}`)
+      await s.addAll(many('a').map((key) => s.ask(key, { delayMs: 10 })))
+      await s.step(10)
+      const { claims } = await s.claim({ limit: 300 })
+      assert.equal(claims.length, 300)
+      await s.add('failed', { priority: 9 })
+      await s.retry(await s.claimOne('failed'), 20)
+      await s.finishAll(claims.map(({ key, token }) => ({ as: 'retry', key, token, delayMs: 10 })))
+      await s.step(20)
+      await s.claimOne('failed')
+      assert.deepEqual(await s.claimKeys(), many('a'))
+      await s.addAll(many('b').map((key) => s.ask(key, { delayMs: 10 })))
+      await s.addAfter('delayed', 20, { priority: 9 })
+      await s.step(20)
+      await s.claimOne('delayed')
+      assert.deepEqual(await s.claimKeys(), many('b'))
     },
   },
   {

@@ -264,6 +264,7 @@ export const lifecycleCases: readonly Case[] = [
       await s.claimOne('a', { claimId: 'earlier' })
       await s.addAll(['c', s.ask('b', { item: '3' })])
       const { claims } = await s.claim({ limit: 5, claimId: 'lost' })
+      await s.addAfter('c', 100, { maxWaitMs: 1_000 })
       assert.deepEqual(await s.driver.adopt?.(s.queue, 'lost'), claims)
       assert.deepEqual(await s.driver.adopt?.(s.queue, 'unknown'), [])
     },

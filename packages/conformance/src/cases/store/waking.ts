@@ -29,6 +29,37 @@ export const wakingCases: readonly Case[] = [
     },
   },
   {
+    id: 'watch.delayed.earliest',
+    title: 'of a batch of delayed keys, and of a retry, the earliest time counts for a watcher',
+    needs: { watch: true, peers: true },
+    async run(s) {
+      const other = await s.peer()
+      await s.add('failed')
+      const claim = await other.claimOne('failed')
+      await s.addAfter('a', 1_000)
+      const delayed = [s.ask('b', { delayMs: 500 }), s.ask('c', { delayMs: 2_000 })]
+      await wakes(s, () => other.addAll(delayed))
+      await wakes(s, () => other.retry(claim, 50))
+    },
+  },
+  {
+    id: 'watch.claim',
+    title: 'the watcher of a process whose claim found no key is called for the next one',
+    needs: { watch: true, peers: true },
+    async run(s) {
+      const other = await s.peer()
+      await wakes(s, () => other.add('a'))
+      await s.done(await s.claimOne('a'))
+      await allWake(
+        s,
+        [s.queue],
+        () => other.add('b'),
+        [],
+        (each) => each.claimNone(),
+      )
+    },
+  },
+  {
     id: 'watch.worker',
     title: 'the watcher of a worker that found no key is called for the next one, again and again',
     needs: { watch: true, peers: true, workers: true },
@@ -38,7 +69,13 @@ export const wakingCases: readonly Case[] = [
       const worker = { holder, host: 'h', pid: 1, concurrency: 1, settings: {} }
       await s.tick({ holder, worker })
       for (const key of ['a', 'b']) {
-        await allWake(s, [s.queue], () => other.add(key), [], { holder, worker })
+        await allWake(
+          s,
+          [s.queue],
+          () => other.add(key),
+          [],
+          (each) => each.tick({ holder, worker }),
+        )
         await other.cancel(key)
       }
     },
