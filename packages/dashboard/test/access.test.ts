@@ -172,7 +172,7 @@ for (const [kind, options] of Object.entries(kinds)) {
         const { body } = await site.ask(path, { method, body: latin })
         expect(body['message'], name).toBe('the body is not UTF-8')
       })
-      // The visitor was told; a log would fill up with what anybody sends.
+      // The visitor was told; a log would fill up with the requests of any sender.
       expect(site.errors).toEqual([])
     })
   })

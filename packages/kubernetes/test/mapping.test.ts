@@ -75,7 +75,7 @@ test('an object that changes its owner adds both owners', async () => {
   }
   server.delete(pods, 'shop', 'pod')
   await taken('shop/newest')
-  // Created anew, it has nothing to do with the owner of the one that was deleted.
+  // Created again, it has nothing to do with the owner of the one that was deleted.
   server.set(pods, pod('another'))
   await expect.poll(() => queue.len()).toBe(1)
   await taken('shop/another')
