@@ -37,12 +37,39 @@ describe.skipIf(!needs('redis-server', hasRedis))('the first script on a new pri
       const scope = 'sluice:{registry}:scope'
       const before = Number(await server.command('HGET', meta, 'seq'))
       const term = Number((await server.command('HGET', scope, 'term')) ?? 0)
-      await server.command('HSET', scope, 'primary', 'another')
+      const start = Date.now()
+      // The clock of the one before it was ahead.
+      const token = (start + 60_000) * 1_000
+      await server.command('HSET', scope, 'primary', 'another', 'token', String(token))
       await first(driver, queue)
       expect(Number(await server.command('HGET', meta, 'followed'))).toBe(before)
       expect(Number(await server.command('HGET', scope, 'term'))).toBe(term + 1)
+      const hourOfTokens = 3_600_000_000
+      expect(Number(await server.command('HGET', scope, 'token'))).toBeGreaterThanOrEqual(
+        token + hourOfTokens,
+      )
+      expect(Number(await server.command('HGET', scope, 'grace'))).toBeGreaterThanOrEqual(
+        start + 30_000,
+      )
     })
   }
+
+  test('ends no lease for a while, since it may have missed renewals', async () => {
+    const driver = redisDriver({ url: server.url })
+    await driver.open({})
+    onTestFinished(() => driver.close())
+    await driver.add('held', [{ key: 'a', item: undefined, priority: 0, delayMs: 0 }], options)
+    await driver.claim('held', { ...request, leaseMs: 0 })
+    const scope = 'sluice:{registry}:scope'
+    const ended = async () => {
+      const { leaseEnds } = await driver.claim('held', request)
+      return leaseEnds.map(({ key }) => key)
+    }
+    await server.command('HSET', scope, 'primary', 'another')
+    expect(await ended()).toEqual([])
+    await server.command('HDEL', scope, 'grace')
+    expect(await ended()).toEqual(['a'])
+  })
 
   test('repeats nothing that has arrived before an earlier primary ended', async () => {
     const server = await startRedis({ settings: onDisk })
