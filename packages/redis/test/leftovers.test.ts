@@ -71,3 +71,36 @@ test.skipIf(!needs('redis-server', hasRedis)).for(Object.entries(last))(
     expect((await later.list('q', { limit: 1 })).now).toBe(clock.now())
   },
 )
+
+test.skipIf(!needs('redis-server', hasRedis))(
+  'by the clock of the server, the time of the store does not go back',
+  async () => {
+    const server = await startRedis()
+    onTestFinished(() => server.dispose())
+    const opened = async () => {
+      const driver = redisDriver({ url: server.url })
+      await driver.open({})
+      onTestFinished(() => driver.close())
+      return driver
+    }
+    const present = async (driver: Driver) => (await driver.list('q', { limit: 1 })).now
+    const driver = await opened()
+    const scope = 'sluice:{registry}:scope'
+    const add = (key: string) =>
+      driver.add('q', [{ key, item: undefined, priority: 0, delayMs: 0 }], options)
+    const start = Date.now()
+    await add('a')
+    expect(Number(await server.command('HGET', scope, 'latest'))).toBeGreaterThanOrEqual(start)
+    const latest = start + 60_000
+    // As if the clock of the machine was set back by a minute.
+    await server.command('HSET', scope, 'latest', String(latest))
+    await add('b')
+    const added = (await driver.list('q', { limit: 9, keys: ['b'] })).rows[0]!.dueAt
+    expect(added).toBeGreaterThanOrEqual(latest)
+    await server.command('HDEL', scope, 'latest')
+    expect(await present(await opened())).toBeGreaterThanOrEqual(added)
+    // A process that knows a later time is not answered with an earlier one by a store that lost it.
+    await server.command('HDEL', scope, 'ahead')
+    expect(await present(driver)).toBeGreaterThanOrEqual(added)
+  },
+)
