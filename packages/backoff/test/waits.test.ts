@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events'
 import { SluiceError } from '@sluice/core'
 import { type FakeClock, fakeClock } from '@sluice/core/testing'
 import { describe, expect, test } from 'vitest'
-import { Backoff, exponentialBackoff, isInterrupted, pollUntil } from '../src/index.ts'
+import { Backoff, exponentialBackoff, isInterrupted, pollUntil, until } from '../src/index.ts'
 import { settle } from './support/condition.ts'
 
 describe('nothing is left on the signal or the clock', () => {
@@ -75,4 +75,19 @@ describe('isInterrupted', () => {
       expect(isInterrupted(error)).toBe(false)
     }
   })
+})
+
+test('a loop that is stopped rejects with an error of its last run that is not the reason', async () => {
+  const stopping = new AbortController()
+  const error = new Error('the file is not closed')
+  const fn = async () => {
+    stopping.abort()
+    throw error
+  }
+  await expect(until(fn, 10, { signal: stopping.signal })).rejects.toBe(error)
+})
+
+test('a loop whose function rejects without a reason rejects', async () => {
+  const loop = until(() => Promise.reject(undefined), 10)
+  await expect(loop).rejects.toBeUndefined()
 })

@@ -160,6 +160,28 @@ for (const [name, make] of Object.entries(stores)) {
       expect(await failures('b')).toBe(0)
     })
 
+    test('says what became of an add, and forgets the failures of many', async () => {
+      const { site, queue } = await setUp()
+      const add = { action: 'add', key: 'a' }
+      const wordsOf = async (action: object): Promise<unknown> => {
+        const { changed, unchanged, words } = await done(site, action)
+        return [changed, unchanged, words]
+      }
+      await queue.addAfter('a', 60_000)
+      const earlier = 'The key was already pending; it now runs earlier.'
+      expect(await wordsOf({ ...add, afterMs: 30_000 })).toEqual([1, 0, earlier])
+      expect(await wordsOf(add)).toEqual([1, 0, 'The key was added.'])
+      const same = 'The key was already pending; nothing changed.'
+      expect(await wordsOf(add)).toEqual([0, 1, same])
+      await (await queue.get())?.park(new Error('no'))
+      const parked = 'The key is parked; it will run once it is unparked.'
+      expect(await wordsOf(add)).toEqual([1, 0, parked])
+      expect((await line(site, 'a'))?.failures).toBeGreaterThan(0)
+      const all = { action: 'unpark', all: { state: 'parked' }, expected: 1, forget: true }
+      expect(await wordsOf(all)).toEqual([1, 0, '1 key was unparked.'])
+      expect((await line(site, 'a'))?.failures).toBe(0)
+    })
+
     test('does not interrupt the holder of a key', async () => {
       const { site, queue } = await setUp()
       await queue.add('a')

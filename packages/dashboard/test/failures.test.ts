@@ -2,7 +2,7 @@ import { createRateLimitingQueue, createWorker, exponential, type Worker } from 
 import { afterEach, describe, expect, test } from 'vitest'
 import type { FailuresView, KeyLines, QueueView } from '../src/wire.ts'
 import { EventReader } from './event-reader.ts'
-import { actingSite, Site, withQuery } from './site.ts'
+import { type Answer, actingSite, Site, withQuery } from './site.ts'
 
 const open: { close(): Promise<unknown> }[] = []
 
@@ -117,6 +117,23 @@ describe('the failures of a store', () => {
       withQuery('/api/keys', { queue: 'orders', errorCode }),
     )
     expect(body.keys.map(({ key }) => key)).toEqual(['TypeError/0', 'TypeError/1'])
+  })
+
+  test('are pages of keys, each key once, also where one read of the store fills several', async () => {
+    const site = await failed()
+    const keys: string[] = []
+    let cursor: string | undefined = ''
+    while (cursor !== undefined && keys.length < 100) {
+      const query = { queue: 'orders', failuresMin: 1, limit: 7 }
+      const from = cursor === '' ? {} : { cursor }
+      const { body }: Answer<KeyLines> = await site.ask(
+        withQuery('/api/keys', { ...query, ...from }),
+      )
+      keys.push(...body.keys.map(({ key }) => key))
+      cursor = body.cursor
+    }
+    const all = [...many('ECONNREFUSED', 30), ...many('TypeError', 2)]
+    expect(keys).toEqual(all.toSorted())
   })
 
   test('pass redaction, and say that keys cannot be found by a code that it changed', async () => {

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { createServer, get, type IncomingMessage, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -81,6 +81,29 @@ describe('a served dashboard', () => {
       await expect(served, host).rejects.toThrow(/auth is required to serve on/)
     }
   })
+
+  // macOS has one address of the loopback only.
+  test.skipIf(process.platform === 'darwin')(
+    'answers under its address, and no other',
+    async () => {
+      const serving = await serveDashboard(
+        { driver: memoryDriver(), auth: { token } },
+        { host: '127.0.0.2' },
+      )
+      open.push(serving)
+      expect((await fetch(`${serving.url}healthz`)).status).toBe(200)
+      const headers = { host: 'localhost' }
+      const port = Number(new URL(serving.url).port)
+      const status = await new Promise<number | undefined>((resolve, reject) => {
+        const request = get({ host: '127.0.0.2', port, path: '/healthz', headers }, (response) => {
+          response.resume()
+          resolve(response.statusCode)
+        })
+        request.once('error', reject)
+      })
+      expect(status).toBe(403)
+    },
+  )
 
   test('leads to no sign-in for a token that is undefined', async () => {
     const { serving } = await serve({ auth: { trust: () => 'ann', token: undefined } })

@@ -168,25 +168,19 @@ describe('a stream', () => {
 })
 
 describe('reading', () => {
-  test('is refused to queries that mean nothing', async () => {
+  test('is refused without the names it needs, and for ranges that there are not', async () => {
     const site = kept(new Site())
-    const list = 'keys?queue=q'
     for (const path of [
-      ...['0', '201', '-1', '1.5', '1e2', 'x'].map((limit) => `${list}&limit=${limit}`),
-      ...['-1', 'x', '1.5'].map((count) => `${list}&failuresMin=${count}`),
-      ...[`${list}&state=odd`, `${list}&prefix=%00`, `${list}&errorCode=${'x'.repeat(513)}`],
       ...['keys', 'queue', 'counts', 'matching', 'key?queue=q', 'key?key=a'],
       ...['overview?range=2h', 'queue?queue=q&range=', 'failures?range=1d'],
     ]) {
       const { status, body } = await site.ask(`/api/${path}`)
       expect([status, body['code']], path).toEqual([400, 'ERR_INVALID_INPUT'])
     }
-    for (const path of [
-      ...[`${list}&limit=200&failuresMin=&state=&prefix=`, `${list}&limit=1&failuresMin=0`],
-      ...['5m', '1h', '24h'].map((range) => `overview?range=${range}`),
-    ]) {
-      expect((await site.ask(`/api/${path}`)).status, path).toBe(200)
+    for (const range of ['5m', '1h', '24h']) {
+      expect((await site.ask(`/api/overview?range=${range}`)).status, range).toBe(200)
     }
+    expect((await site.ask('/api/keys?queue=q&limit=200&failuresMin=&prefix=')).status).toBe(200)
   })
 
   test('happens once per tick for all readers, and not without readers', async () => {

@@ -262,6 +262,7 @@ describe('errors', () => {
     const { body } = await site.ask<KeyView>('/api/key?queue=orders&key=a')
     expect(body.errors).toEqual([{ name: 'Error', message: 'about a' }])
     expect(body.line?.lastError?.message).toBe('about a')
+    expect(site.errors).toContainEqual(new Error('no'))
   })
 })
 

@@ -205,11 +205,7 @@ export class TokenBucket {
     const perSecond = this.#rate.perSecond === Infinity ? 0 : this.#rate.perSecond
     return {
       ok,
-      delayMs: (from) => {
-        const now = this.#instant(from)
-        if (!ok || delayMs === Infinity) return Infinity
-        return isBefore(due, now) ? 0 : Math.max(0, delayMs - (now - at))
-      },
+      delayMs: (from) => Math.max(0, delayMs - (this.#instant(from) - at)),
       cancel: (from) => {
         const now = this.#instant(from)
         if (ok && n > 0 && !isBefore(due, now)) this.#giveBack(n, due, perSecond, now)

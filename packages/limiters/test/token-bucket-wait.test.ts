@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { fakeClock } from '@sluice/core/testing'
 import { expect, test } from 'vitest'
 import { TokenBucket } from '../src/index.ts'
@@ -27,6 +28,24 @@ test('what is there comes without a timer', async () => {
   await bucket.wait(2)
   expect(clock.waiters()).toBe(0)
   expect(bucket.tokens()).toBe(0)
+})
+
+test('a wait leaves no listener on its signal, however it ends', async () => {
+  const { clock, bucket } = setUp(10, 1)
+  const { signal } = new AbortController()
+  const aborting = new AbortController()
+  const waits = [bucket.wait(1, { signal }), bucket.wait(1, { signal })].map(follow)
+  const aborted = follow(bucket.wait(1, { signal: aborting.signal }))
+  aborting.abort()
+  await clock.step(300)
+  expect([...waits, aborted].map(({ state }) => state)).toEqual([
+    'resolved',
+    'resolved',
+    'rejected',
+  ])
+  for (const each of [signal, aborting.signal]) {
+    expect(getEventListeners(each, 'abort')).toEqual([])
+  }
 })
 
 test('waiters get their tokens in the order of their calls, each on time', async () => {

@@ -155,4 +155,35 @@ export const foundByTestsOfOperators: readonly FoundByTest[] = [
     ],
     ['calling', 'that has a % which encodes nothing'],
   ),
+  of(
+    'a dashboard that is served on an address answers under every local name',
+    [
+      'dashboard/src/serve-dashboard.ts',
+      '(loopback.has(host) || isAny ? undefined : [shown])',
+      'undefined',
+    ],
+    ['serving', 'answers under its address, and no other'],
+  ),
+  of(
+    'errors of redactError are reported nowhere',
+    ['dashboard/src/views/key-display.ts', 'this.#report(failure)', ''],
+    ['views', 'pass redaction wherever they are shown'],
+  ),
+  of(
+    'a page of keys with a filter is the last one although there are more',
+    [
+      'dashboard/src/views/find-keys.ts',
+      'cursor !== undefined || info !== page.keys.at(-1)',
+      'cursor !== undefined',
+    ],
+    [
+      'failures',
+      'are pages of keys, each key once, also where one read of the store fills several',
+    ],
+  ),
+  of(
+    'unparking many keys forgets no failures',
+    ['dashboard/src/actions/act.ts', 'selection.unpark({ forget })', 'selection.unpark({})'],
+    ['acting', 'says what became of an add, and forgets the failures of many'],
+  ),
 ]

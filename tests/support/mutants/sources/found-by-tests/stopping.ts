@@ -60,4 +60,46 @@ export const foundByTestsOfStopping: readonly FoundByTest[] = [
       title: 'the warning of a stop that fails is printed before the process ends',
     },
   },
+  {
+    name: 'each wait for tokens leaves a listener on the signal that it was given',
+    edits: [
+      {
+        file: 'packages/limiters/src/token-bucket.ts',
+        find: "signal?.removeEventListener('abort', onAbort)",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/limiters/test/token-bucket-wait.test.ts',
+      title: 'a wait leaves no listener on its signal, however it ends',
+    },
+  },
+  {
+    name: 'a loop that is stopped hides the error of its last run',
+    edits: [
+      {
+        file: 'packages/backoff/src/backoff-until.ts',
+        find: 'signal.aborted && error === signal.reason',
+        replace: 'signal.aborted',
+      },
+    ],
+    finder: {
+      file: 'packages/backoff/test/waits.test.ts',
+      title: 'a loop that is stopped rejects with an error of its last run that is not the reason',
+    },
+  },
+  {
+    name: 'a loop whose function rejects with undefined ends as if it were stopped',
+    edits: [
+      {
+        file: 'packages/backoff/src/backoff-until.ts',
+        find: 'signal.aborted && error === signal.reason',
+        replace: 'error === signal.reason',
+      },
+    ],
+    finder: {
+      file: 'packages/backoff/test/waits.test.ts',
+      title: 'a loop whose function rejects without a reason rejects',
+    },
+  },
 ]
