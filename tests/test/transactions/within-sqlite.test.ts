@@ -221,6 +221,22 @@ test('a limiter that counts in this process is called with forget in a transacti
   database.close()
 })
 
+test('an error of addMany says which item is wrong', async () => {
+  const database = new DatabaseSync(emptyFile())
+  const queue = createRateLimitingQueue<string>({
+    name: 'orders',
+    driver: sqliteDriver({ database }),
+  })
+  await queue.len()
+  database.exec('begin immediate')
+  const within = queue.within(database)
+  expect(() => within.addMany(['a', ''])).toThrow(/^items\[1\] must not be empty/)
+  expect(() => within.add('')).toThrow(/^item must not be empty/)
+  database.exec('rollback')
+  await queue.close()
+  database.close()
+})
+
 test('a first call in a transaction of the one connection is refused, and the next call works', async () => {
   const database = new DatabaseSync(emptyFile())
   const driver = sqliteDriver({ database, exclusive: true })

@@ -8,7 +8,7 @@ export class ItemAdmission<T> {
   readonly #schema: StandardSchema<T>
   readonly #timeoutMs: number
   /** Resolves when every earlier call has been let through or refused. */
-  #before: Promise<void> = Promise.resolve()
+  #before: Promise<unknown> = Promise.resolve()
 
   /** `timeoutMs`: how long the schema may take for an item, and so hold up the adds behind it. */
   constructor(schema: StandardSchema<T>, timeoutMs: number) {
@@ -18,24 +18,14 @@ export class ItemAdmission<T> {
 
   /** Calls `go` once all of `items` are valid and it is their turn. */
   async pass<R>(items: readonly T[], go: () => Promise<R>): Promise<R> {
-    const before = this.#before
-    let leave: () => void = () => undefined
-    this.#before = new Promise((resolve) => {
-      leave = resolve
+    const checks = items.map(async (item, at) => {
+      const name = items.length > 1 ? `items[${at}]` : 'item'
+      accepted(await validate(this.#schema, item, this.#timeoutMs), name)
     })
-    try {
-      const [checked] = await Promise.allSettled([this.#check(items), before])
-      if (checked.status === 'rejected') throw checked.reason
-      return go()
-    } finally {
-      leave()
-    }
-  }
-
-  async #check(items: readonly T[]): Promise<void> {
-    const checks = items.map(async (item) => {
-      accepted(await validate(this.#schema, item, this.#timeoutMs))
-    })
-    await Promise.all(checks)
+    const checked = Promise.all(checks)
+    this.#before = Promise.allSettled([checked, this.#before])
+    await this.#before
+    await checked
+    return go()
   }
 }

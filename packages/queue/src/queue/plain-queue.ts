@@ -12,6 +12,7 @@ import {
   keyOfItem,
   SluiceTypeError,
 } from '@sluice/core'
+import { transactionPart } from '#parts'
 import type { QueueCore } from '../core/queue-core.ts'
 import { storeNotOpen } from '../core/queue-errors.ts'
 import { allAnswered, resolvedAdd, resolvedFinish, resolvedHeld } from '../core/resolved.ts'
@@ -160,7 +161,7 @@ export class PlainQueue<T> implements Queue<T> {
 
   /** Calls `go`, after checking the items if there is a schema. */
   #admitted<R>(items: readonly T[], go: () => Promise<R>): Promise<R> {
-    return this.#admission === undefined ? go() : this.#admission.pass(items, go)
+    return this.#admission?.pass(items, go) ?? go()
   }
 
   /** The key of an item. */
@@ -174,8 +175,13 @@ export class PlainQueue<T> implements Queue<T> {
       if (!Array.isArray(items)) throw new SluiceTypeError('items', 'must be an array')
       return this.#addDirect(items, priority) ?? this.#addMany(items, priority)
     } catch (error) {
-      return Promise.reject(error)
+      return this.#refuse(error, items)
     }
+  }
+
+  async #refuse(error: unknown, items: readonly T[]): Promise<never> {
+    const part = await transactionPart.get()
+    return part.refuse(error, items, (item: T) => this.#encode(item, {} as AddDraft))
   }
 
   #addDirect(items: readonly T[], priority: number): Promise<AddOutcome[]> | undefined {

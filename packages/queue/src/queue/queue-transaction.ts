@@ -14,6 +14,7 @@ import {
   SluiceTypeError,
 } from '@sluice/core'
 import type { QueueCore } from '../core/queue-core.ts'
+import { refuse } from '../core/refuse.ts'
 import { inTime } from '../environment/timing.ts'
 import type { DoneOptions, Held } from '../held/held.ts'
 import { checkDoneOptions, HeldKey } from '../held/held-key.ts'
@@ -29,6 +30,8 @@ function then<A, B>(answer: Awaitable<A>, next: (answer: A) => B): Awaitable<B> 
 function first<Outcome>(outcomes: readonly Outcome[]): Outcome {
   return outcomes[0] as Outcome
 }
+
+export { refuse }
 
 /**
  * The verbs of a queue inside a transaction of the caller's. With a synchronous driver they throw;
@@ -53,7 +56,12 @@ export class QueueTransaction<T> {
     return this.#verb(() => {
       const priority = checkAddOptions(options)
       if (!Array.isArray(items)) throw new SluiceTypeError('items', 'must be an array')
-      return this.#add(Array.from(items, (item: T) => this.#ask(item, { priority, delayMs: 0 })))
+      const ask = (item: T): Ask => this.#ask(item, { priority, delayMs: 0 })
+      try {
+        return this.#add(Array.from(items, ask))
+      } catch (error) {
+        return refuse(error, items, ask)
+      }
     })
   }
 

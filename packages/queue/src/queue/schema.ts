@@ -40,14 +40,14 @@ export function isLate<T>(answer: T | Promise<T>): answer is Promise<T> {
   return typeof (answer as Partial<Promise<T>> | undefined)?.then === 'function'
 }
 
-/** The item as a validator answers it; throws what it says against the item. */
-export function accepted<T>(answer: SchemaResult<T>): T {
+/** The item as a validator answers it; throws what it says against the item, called `name`. */
+export function accepted<T>(answer: SchemaResult<T>, name = 'item'): T {
   const { issues, value } = Object(answer) as { issues?: readonly SchemaIssue[]; value?: T }
   if (issues) {
     const { message, path = [] } = issues[0] ?? {}
     const where = path.map((part) => String(typeof part === 'object' ? part.key : part)).join('.')
     const text = ['must match the schema', where, message].filter(Boolean).join(': ')
-    throw new SluiceTypeError('item', text)
+    throw new SluiceTypeError(name, text)
   }
   if (value === undefined) {
     throw new SluiceTypeError('schema', 'must return value or issues')

@@ -20,10 +20,10 @@ describe.each(setups)('addMany over $way', (setup) => {
     const scene = new Scene(setup)
     const queue = scene.queue()
     // biome-ignore lint/suspicious/noSparseArray: this is about holes.
-    for (const items of [new Array<string>(3), ['a', , 'c'] as string[]]) {
+    for (const [at, items] of [new Array<string>(3), ['a', , 'c'] as string[]].entries()) {
       expect(await refusal(queue.addMany(items))).toMatchObject({
         code: 'ERR_INVALID_INPUT',
-        parameter: 'item',
+        parameter: `items[${at}]`,
       })
     }
     expect(await scene.states()).toEqual({})
@@ -78,7 +78,7 @@ describe.each(setups)('addMany over $way', (setup) => {
   test('bad input: one bad item refuses all, and nothing is added', async () => {
     const queue = new Scene(setup).queue()
     const bad = await refusal(queue.addMany(['a', '', 'b']))
-    expect(bad).toMatchObject({ code: 'ERR_INVALID_INPUT', parameter: 'item' })
+    expect(bad).toMatchObject({ code: 'ERR_INVALID_INPUT', parameter: 'items[1]' })
     expect(await queue.len()).toBe(0)
     expect(await queue.addMany(['a'])).toEqual(['added'])
   })

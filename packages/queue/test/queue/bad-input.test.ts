@@ -77,7 +77,7 @@ const wrong: Wrong[] = [
   ]),
   ...notItems.flatMap((item): Wrong[] => [
     [`add ${String(item)}`, (queue) => queue.add(any(item)), 'item'],
-    [`addMany ${String(item)}`, (queue) => queue.addMany(['x', any(item)]), 'item'],
+    [`addMany ${String(item)}`, (queue) => queue.addMany(['x', any(item)]), 'items[1]'],
     [`addAfter ${String(item)}`, (queue) => queue.addAfter(any(item), 5), 'item'],
     [`addRateLimited ${String(item)}`, (queue) => queue.addRateLimited(any(item)), 'item'],
     [`done ${String(item)}`, (queue) => queue.done(any(item)), 'item'],

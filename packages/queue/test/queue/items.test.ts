@@ -176,10 +176,10 @@ describe.each(setups)('items over $way', (setup) => {
         queue.forget(item),
         queue.numRequeues(item),
       ]
-      for (const call of calls) {
+      for (const [at, call] of calls.entries()) {
         expect(await refusal(call)).toMatchObject({
           code: 'ERR_INVALID_INPUT',
-          parameter: 'keyOf(item)',
+          parameter: at === 1 ? 'keyOf(items[1])' : 'keyOf(item)',
         })
       }
     }
@@ -187,4 +187,19 @@ describe.each(setups)('items over $way', (setup) => {
     expect(await queue.len()).toBe(0)
     expect(await queue.add('fine')).toBe('added')
   })
+})
+
+test.each(setups)('an error of addMany says which item is wrong over $way', async (setup) => {
+  const queue = new Scene(setup).queue<Json>()
+  for (const [wrong, problem] of [
+    [{ id: Number.NaN }, /^items\[1\]\.id must .+ \[ERR_INVALID_INPUT\]$/],
+    ['k'.repeat(513), /^items\[1\] must be at most 512 bytes/],
+  ] as const) {
+    const error = await refusal(queue.addMany(['fine', wrong, wrong]))
+    expect(String((error as Error).message)).toMatch(problem)
+    expect(await refusal(queue.addMany([wrong]))).toMatchObject({
+      parameter: expect.stringMatching(/^item(\.id)?$/),
+    })
+  }
+  expect(await queue.len()).toBe(0)
 })

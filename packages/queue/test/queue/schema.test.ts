@@ -47,9 +47,10 @@ describe.each(cases)('a $kind schema over $way', ({ setup, schema }) => {
       queue.addAfter(bad, 5),
       queue.addRateLimited(bad),
     ]
-    for (const call of calls) {
+    for (const [at, call] of calls.entries()) {
       const error = await refusal(call)
-      expect(error).toMatchObject({ code: 'ERR_INVALID_INPUT', parameter: 'item' })
+      const parameter = at === 1 ? 'items[1]' : 'item'
+      expect(error).toMatchObject({ code: 'ERR_INVALID_INPUT', parameter })
       expect(String(error)).toContain('count: must be a number')
     }
     expect(await queue.len()).toBe(0)
