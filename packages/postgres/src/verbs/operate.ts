@@ -6,6 +6,9 @@ import { changeEach } from '../rows/lock-and-change.ts'
 /** How many keys one step of a purge removes. */
 const purgeStep = 1_000
 
+/** How often a purge waits for a locked key, 50 ms each time. */
+const purgeWaitsMax = 40
+
 async function setPaused(store: Store, queue: string, paused: boolean): Promise<OperateOutcome> {
   const [row] = await store.run('operatePause', [queue, paused])
   return flag(row?.['changed']) ? 'changed' : 'unchanged'
@@ -13,30 +16,32 @@ async function setPaused(store: Store, queue: string, paused: boolean): Promise<
 
 /**
  * Clears the held keys, removes those that are free, and then those that were locked, of which most are free
- * again by now. One that another transaction keeps locked stays, and the caller must know. `last` leaves out
- * what is added meanwhile.
+ * again by now. One that another transaction keeps locked for about two seconds stays, and the caller must
+ * know. `last` leaves out what is added meanwhile.
  */
 async function purge(store: Store, queue: string): Promise<number> {
   let changed = 0
   let last: number | null = null
-  try {
-    for (const waits of [false, true]) {
-      let after: string | null | undefined = waits ? '' : null
+  for (let waits = 0; ; waits += 1) {
+    try {
+      let after: string | null | undefined = last === null ? null : ''
       while (after !== undefined) {
-        const [row] = await store.run('operatePurge', [queue, after, last, purgeStep, waits])
+        const values: unknown[] = [queue, after, last, purgeStep, waits > 0]
+        const [row] = await store.run('operatePurge', values)
         changed += number(row?.['changed'])
         after = text(row?.['next'])
         last = number(row?.['last'])
       }
+      if (waits > 0) return changed
+    } catch (error) {
+      if (!SluiceError.is(error, 'ERR_STORE_BUSY')) throw error
+      if (waits < purgeWaitsMax) continue
+      const message =
+        `the purge has removed ${changed} keys, and has met one that another transaction has locked; ` +
+        'repeat it when that has ended'
+      throw new SluiceError('ERR_STORE_BUSY', message, { cause: error, retryable: true })
     }
-  } catch (error) {
-    if (!SluiceError.is(error, 'ERR_STORE_BUSY')) throw error
-    const message =
-      `the purge has removed ${changed} keys, and has met one that another transaction has locked; ` +
-      'repeat it when that has ended'
-    throw new SluiceError('ERR_STORE_BUSY', message, { cause: error, retryable: true })
   }
-  return changed
 }
 
 /** The verbs of an operator. `wake` is called with a queue in which keys may have become ready. */

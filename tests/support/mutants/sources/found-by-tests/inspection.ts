@@ -88,6 +88,20 @@ export const foundByTestsOfInspection: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'a verb of an operator fails for a key that is locked for a moment',
+    edits: [
+      {
+        file: 'packages/queue/src/inspect/queue-inspection.ts',
+        find: 'this.#whenFree(() => send(operate))',
+        replace: 'send(operate)',
+      },
+    ],
+    finder: {
+      file: 'tests/test/verbs/locked-keys.test.ts',
+      title: 'waits for a key that another session has locked',
+    },
+  },
+  {
     name: 'keys that are only held use up the limit of removals',
     edits: [
       {

@@ -189,8 +189,8 @@ export const foundByTestsOfPostgres: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/postgres/src/verbs/operate.ts',
-        find: 'for (const waits of [false, true])',
-        replace: 'for (const waits of [false, false])',
+        find: 'purgeStep, waits > 0]',
+        replace: 'purgeStep, false]',
       },
     ],
     finder: {
