@@ -125,7 +125,7 @@ describe('the failures of a store', () => {
     let cursor: string | undefined = ''
     while (cursor !== undefined && keys.length < 100) {
       const query = { queue: 'orders', failuresMin: 1, limit: 7 }
-      const from = cursor === '' ? {} : { cursor }
+      const from: { readonly cursor?: string } = cursor === '' ? {} : { cursor }
       const { body }: Answer<KeyLines> = await site.ask(
         withQuery('/api/keys', { ...query, ...from }),
       )

@@ -71,8 +71,10 @@ test.each(Object.entries(verbs))(
 
 test('a key that stays locked is busy before timeoutMs is over', async () => {
   await using queue = await setUp('locked_long', 1_000)
-  const calls = [queue.inspect.park('waiting'), queue.inspect.forget('waiting')]
-  for (const { status, reason } of (await Promise.allSettled(calls)) as PromiseRejectedResult[]) {
-    expect([status, reason?.code]).toEqual(['rejected', 'ERR_STORE_BUSY'])
+  for (const verb of ['park', 'forget'] as const) {
+    const refusal = async (): Promise<unknown> =>
+      await queue.inspect[verb]('waiting').catch((error: unknown) => error)
+    // The outcome is unknown if a busy machine holds up the last try until timeoutMs.
+    await expect.poll(refusal).toMatchObject({ code: 'ERR_STORE_BUSY' })
   }
 })
