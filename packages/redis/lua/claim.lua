@@ -1,8 +1,8 @@
 #!lua flags=allow-oom
 -- Hands out due keys under a lease.
 --
--- Arguments: limit, holder, number of the request, leaseMs, dueBy or '', a floor of tokens or '',
--- the most bytes of items, the member of `ready` to continue after, in hexadecimal, or ''.
+-- Arguments: limit, holder, number of the request, leaseMs, dueBy or '', the most bytes of items,
+-- the member of `ready` to continue after, in hexadecimal, or ''.
 -- Reply: 1 if the claim has to be repeated at once, the member to continue after or '', the expired
 -- leases, the first token, the end of the leases, then for each key its name, item, and readyAt, or
 -- "readyAt askedAt priority failures crashes", and after these the trace contexts.
@@ -16,7 +16,6 @@ local holder = argument()
 local claimNumber = numberArgument()
 local leaseMs = numberArgument()
 local dueBy = numberArgument()
-local tokenFloor = numberArgument()
 local bytesMax = numberArgument()
 local continueAfter = argument()
 local looksMax = 2000
@@ -113,7 +112,7 @@ end
 
 -- Tokens follow the server's clock even where another one is given: they are seen outside of the store.
 local time = call('TIME')
-local token = math.max(lastToken, tokenFloor or 0, time[1] * 1000000 + time[2])
+local token = math.max(lastToken, time[1] * 1000000 + time[2])
 local firstToken = token + 1
 if token + #chosen > 9007199254740991 then
   return redis.error_reply('SLUICETOKENS no token is left below 2^53, so no key can be claimed')
@@ -166,7 +165,6 @@ for index, position in ipairs(chosen) do
     store(key, state)
   end
 end
-hasChanged = true
 setScope('token', token + #chosen)
 local leases = expiredLeases(100)
 if isInRow then call('ZREMRANGEBYRANK', readyKey, from, from + #chosen - 1) end

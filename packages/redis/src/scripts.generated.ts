@@ -1084,7 +1084,6 @@ local holder = argument()
 local claimNumber = numberArgument()
 local leaseMs = numberArgument()
 local dueBy = numberArgument()
-local tokenFloor = numberArgument()
 local bytesMax = numberArgument()
 local continueAfter = argument()
 local looksMax = 2000
@@ -1168,7 +1167,7 @@ end)
 return none(0, position or '')
 end
 local time = call('TIME')
-local token = math.max(lastToken, tokenFloor or 0, time[1] * 1000000 + time[2])
+local token = math.max(lastToken, time[1] * 1000000 + time[2])
 local firstToken = token + 1
 if token + #chosen > 9007199254740991 then
 return redis.error_reply('SLUICETOKENS no token is left below 2^53, so no key can be claimed')
@@ -1220,7 +1219,6 @@ end
 store(key, state)
 end
 end
-hasChanged = true
 setScope('token', token + #chosen)
 local leases = expiredLeases(100)
 if isInRow then call('ZREMRANGEBYRANK', readyKey, from, from + #chosen - 1) end

@@ -98,7 +98,6 @@ export async function claim(
         String(claimNumber(claimId)),
         instant(leaseMs),
         dueBy === undefined ? '' : instant(dueBy),
-        '',
         String(bytesMax),
         continueAfter,
       ],
