@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { cli, json, output } from './cli.ts'
 import { failKey } from './queues.ts'
-import { storeKinds } from './stores.ts'
+import { newFile, storeKinds } from './stores.ts'
 
 describe.each(storeKinds())('on $kind', ({ fresh }) => {
   async function stateOf(store: string, key: string): Promise<unknown> {
@@ -82,6 +82,8 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
       afterMs: 1_500,
       results: [{ key: 'b', outcome: 'added' }],
     })
+    await output(['add-after', 'orders', '1h', 'c', '--priority', '7'], { store })
+    expect(await json(['get', 'orders', 'c'], { store })).toMatchObject({ priority: 7 })
   })
 
   test('failures are shown, explained, chosen by, and forgotten', async () => {
@@ -187,11 +189,17 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
   test('on a terminal it asks, and every answer but yes is no', async () => {
     const store = await fresh()
     await output(['add', 'orders', 'a'], { store })
+    for (const answer of ['n', 'no', 'nay', 'why', 'yes please']) {
+      const { code } = await cli(['remove', 'orders', '--all'], {
+        ...{ store, isTTY: true, stdin: [answer] },
+      })
+      expect([answer, code]).toEqual([answer, 2])
+    }
     const no = await cli(['remove', 'orders', '--all'], { store, isTTY: true, stdin: [''] })
     expect(no.code).toBe(2)
     expect(no.err).toContain('This will remove 1 key of orders. Continue? [y/N] ')
     expect(no.err).toContain('nothing was changed')
-    const yes = await cli(['remove', 'orders', '--all'], { store, isTTY: true, stdin: ['y'] })
+    const yes = await cli(['remove', 'orders', '--all'], { store, isTTY: true, stdin: [' Yes '] })
     expect(yes.out).toBe('1 key removed\n')
   })
 
@@ -225,4 +233,14 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     expect(await json(['purge', 'orders', '--force'], { store })).toEqual(empty)
     expect(await json(['purge', 'orders', '--yes', '--force'], { store })).toEqual(empty)
   })
+})
+
+test('counts end at 10,000 keys of a state, unless they are to be exact', async () => {
+  const store = newFile()
+  const stdin = Array.from({ length: 10_001 }, (_, at) => `order/${at}`)
+  await output(['add', 'orders', '--stdin'], { store, stdin })
+  const readyOf = async (...options: readonly string[]) =>
+    (await output(['counts', 'orders', ...options], { store })).match(/^ready +(\S+)$/m)?.[1]
+  expect(await readyOf()).toBe('10000+')
+  expect(await readyOf('--exact')).toBe('10001')
 })

@@ -122,15 +122,14 @@ describe('the failures of a store', () => {
   test('are pages of keys, each key once, also where one read of the store fills several', async () => {
     const site = await failed()
     const keys: string[] = []
-    let cursor: string | undefined = ''
-    while (cursor !== undefined && keys.length < 100) {
-      const query = { queue: 'orders', failuresMin: 1, limit: 7 }
-      const from: { readonly cursor?: string } = cursor === '' ? {} : { cursor }
-      const { body }: Answer<KeyLines> = await site.ask(
-        withQuery('/api/keys', { ...query, ...from }),
-      )
-      keys.push(...body.keys.map(({ key }) => key))
-      cursor = body.cursor
+    let query: Record<string, string | number> | undefined = {
+      ...{ queue: 'orders', failuresMin: 1, limit: 7 },
+    }
+    while (query !== undefined && keys.length < 100) {
+      const answer: Answer<KeyLines> = await site.ask(withQuery('/api/keys', query))
+      const { cursor } = answer.body
+      keys.push(...answer.body.keys.map(({ key }) => key))
+      query = cursor === undefined ? undefined : { ...query, cursor }
     }
     const all = [...many('ECONNREFUSED', 30), ...many('TypeError', 2)]
     expect(keys).toEqual(all.toSorted())

@@ -186,4 +186,23 @@ export const foundByTestsOfOperators: readonly FoundByTest[] = [
     ['dashboard/src/actions/act.ts', 'selection.unpark({ forget })', 'selection.unpark({})'],
     ['acting', 'says what became of an add, and forgets the failures of many'],
   ),
+  of(
+    'an answer with a y in it confirms',
+    ['cli/src/run.ts', '/^y(?:es)?$/i.test(answer.trim())', '/y/i.test(answer)'],
+    ['key-verbs', 'on a terminal it asks, and every answer but yes is no'],
+  ),
+  of(
+    'add-after drops the priority',
+    [
+      'cli/src/commands/keys/add-after.ts',
+      '...(priority === undefined ? {} : { priority })',
+      '...(priority === undefined ? {} : {})',
+    ],
+    ['key-verbs', 'a delay is ended, and one is given with units'],
+  ),
+  of(
+    'counts --exact counts to 10,000',
+    ['cli/src/commands/inspect/counts.ts', "input.flag('exact') ? { cap: noCap } : {}", '{}'],
+    ['key-verbs', 'counts end at 10,000 keys of a state, unless they are to be exact'],
+  ),
 ]
