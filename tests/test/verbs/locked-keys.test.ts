@@ -2,6 +2,7 @@ import { SluiceError } from '@sluice/core'
 import { postgresDriver } from '@sluice/postgres'
 import pg from 'pg'
 import { createRateLimitingQueue, exponential, type Inspect } from 'sluice'
+import { exportQueue, importQueue } from 'sluice/transfer'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type PostgresServer, startPostgres } from '../../support/stores/postgres-server.ts'
 
@@ -30,6 +31,7 @@ async function setUp(schema: string, timeoutMs?: number) {
   await session.query('begin')
   await session.query(`select from ${schema}.keys for update`)
   return {
+    queue,
     inspect: queue.inspect,
     unlock: () => session.query('rollback'),
     /** The driver's own answer comes after 50 ms: by then the call before it has met the lock, too. */
@@ -68,6 +70,17 @@ test.each(Object.entries(verbs))(
     else expect(await answer).toBe(outcome)
   },
 )
+
+test('an import waits for a key that another session has locked', async () => {
+  await using locked = await setUp('locked_import')
+  const lines: string[] = []
+  for await (const line of exportQueue(locked.queue)) lines.push(line)
+  const answer = importQueue(locked.queue, lines)
+  answer.catch(() => {})
+  for (const _ of [1, 2]) await locked.metLock()
+  await locked.unlock()
+  expect(await answer).toMatchObject({ imported: 0 })
+})
 
 test('a key that stays locked is busy before timeoutMs is over', async () => {
   await using queue = await setUp('locked_long', 1_000)

@@ -18,12 +18,12 @@ import {
   noToken,
   type Operate,
   type OperateOutcome,
-  SluiceError,
+  type SluiceError,
   SluiceTypeError,
-  systemClock,
   type WorkerRow,
 } from '@sluice/core'
 import type { QueueCore } from '../core/queue-core.ts'
+import { whenFree } from '../driver/when-free.ts'
 import { explainAbsent, explainKey } from './explain.ts'
 import type {
   Explanation,
@@ -52,9 +52,6 @@ const capDefault = 10_000
 
 /** How many keys one page has, and how many it may have. */
 const page = { default: 100, max: 1_000 }
-
-/** The pause before the next try of a verb for a key that another session has locked, in milliseconds. */
-const lockedMs = 100
 
 /** How long ago a worker may have been seen to count as there. */
 const workersWithinMs = 60_000
@@ -194,23 +191,6 @@ export class QueueInspection implements Inspect {
     return readyAt === never ? undefined : { readyAt, ageMs: Math.max(0, now - readyAt) }
   }
 
-  /**
-   * Sends a change until no other session has a key of it locked: until then, nothing is done for that key.
-   * Gives up when the next try would come after timeoutMs.
-   */
-  async #whenFree<R>(send: () => Awaitable<R>): Promise<R> {
-    const lastAt = systemClock.monotonicMs() + this.#core.calls.options.timeoutMs - lockedMs
-    for (;;) {
-      try {
-        return await send()
-      } catch (error) {
-        if (!SluiceError.is(error, 'ERR_STORE_BUSY') || systemClock.monotonicMs() > lastAt)
-          throw error
-      }
-      await new Promise<void>((resolve) => systemClock.startTimer(lockedMs, resolve).ref())
-    }
-  }
-
   async #operate<R>(
     verb: keyof Operate,
     request: object,
@@ -218,6 +198,7 @@ export class QueueInspection implements Inspect {
   ): Promise<R> {
     const { calls } = this.#core
     const { driver, name, handle } = calls
+    const { timeoutMs } = calls.options
     const { operate } = driver
     if (operate === undefined) {
       throw new SluiceTypeError(
@@ -228,7 +209,9 @@ export class QueueInspection implements Inspect {
     const sent = { verb, ...request }
     const operated = async (): Promise<R> => {
       // A purge waits in the driver, which counts what it has removed until then.
-      const result = await (verb === 'purge' ? send(operate) : this.#whenFree(() => send(operate)))
+      const result = await (verb === 'purge'
+        ? send(operate)
+        : whenFree(timeoutMs, () => send(operate)))
       // Also if that comes after timeoutMs. What this process has claimed ahead would otherwise be started, by
       // other queue objects too.
       handle.wake(name, undefined, verb === 'pause' || verb === 'park')
@@ -295,18 +278,16 @@ export class QueueInspection implements Inspect {
     const { driver, name, askOptions } = calls
     const dedupe = lastSeenDedupe(await this.workers()) ?? askOptions.dedupe
     const lease = { key, token: row.token }
-    const [outcome] = await calls.change('operate', { verb: 'release', ...lease }, () =>
-      this.#whenFree(async () => {
+    const [reply] = await calls.change('operate', { verb: 'release', ...lease }, () =>
+      whenFree(calls.options.timeoutMs, async () => {
         const finish = { as: 'release', ...lease } as const
         const replies = await driver.finish(name, [finish], { ...askOptions, dedupe })
-        return replies.map((reply) => {
-          if (reply.outcome === 'failed') throw reply.error
-          return reply.outcome
-        })
+        for (const reply of replies) if (reply.outcome === 'failed') throw reply.error
+        return replies
       }),
     )
     calls.handle.wake(name)
-    return outcome === 'lost' ? 'unchanged' : 'changed'
+    return reply?.outcome === 'lost' ? 'unchanged' : 'changed'
   }
 
   async forget(key: string): Promise<ForgetOutcome> {
@@ -319,13 +300,15 @@ export class QueueInspection implements Inspect {
     const { driver, name } = calls
     const done = new Map<string, ForgetOutcome>()
     return await calls.change('forget', { keys }, () =>
-      this.#whenFree(async () => {
+      whenFree(calls.options.timeoutMs, async () => {
         const left = keys.filter((key) => !done.has(key))
+        const outcomes = await driver.forget(name, left)
         let error: SluiceError | undefined
-        for (const [index, outcome] of (await driver.forget(name, left)).entries()) {
+        left.forEach((key, index) => {
+          const outcome = outcomes[index] as (typeof outcomes)[number]
           if (typeof outcome === 'object') error = outcome.error
-          else done.set(left[index] as string, outcome)
-        }
+          else done.set(key, outcome)
+        })
         // Those of the other keys have taken effect; the call may be repeated.
         if (error !== undefined) throw error
         return keys.map((key) => done.get(key) as ForgetOutcome)

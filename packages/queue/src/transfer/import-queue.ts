@@ -6,6 +6,7 @@ import {
   type TransferRow,
 } from '@sluice/core'
 import { manyWords } from '@sluice/core/words'
+import { whenFree } from '../driver/when-free.ts'
 import { nextTurn } from '../environment/environment.ts'
 import type { Queue } from '../queue/queue.ts'
 import { coreOf } from './export-queue.ts'
@@ -51,7 +52,8 @@ export async function importQueue<T>(
     const rows = [...batch.values()].map((row) => enteringRow(driver, row))
     batch = new Map()
     for (const some of transferBatches(rows, driver)) {
-      for (const outcome of await transfer.importRows(name, some)) result[outcome] += 1
+      const send = () => transfer.importRows(name, some)
+      for (const outcome of await whenFree(core.calls.options.timeoutMs, send)) result[outcome] += 1
     }
     // A store in this process answers at once, and would block it until the last line.
     await new Promise<void>(nextTurn)

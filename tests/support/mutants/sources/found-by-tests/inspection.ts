@@ -92,7 +92,7 @@ export const foundByTestsOfInspection: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/inspect/queue-inspection.ts',
-        find: 'this.#whenFree(() => send(operate))',
+        find: 'whenFree(timeoutMs, () => send(operate))',
         replace: 'send(operate)',
       },
     ],
