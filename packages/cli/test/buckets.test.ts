@@ -38,7 +38,7 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     await worker.stop()
 
     // The worker is known by its heartbeat, and its failed run by the last one.
-    await expect.poll(() => output(['describe', 'orders'], { store })).toMatch(/^ {2}failed /m)
+    await expect.poll(() => output(['describe', 'orders'], { store })).toMatch(/^ {2}failed {2}/m)
     const described = await output(['describe', 'orders'], { store })
     expect(described).toMatch(/^ {2}bucket {8}api: 10\.0 of 10, 1000000 per second$/m)
     expect(described).not.toMatch(/exp:/)
