@@ -89,8 +89,8 @@ test('of every thousand new holders one sweeps the old ones that hold nothing', 
     (database.prepare('select id from sluice_holders order by id').all() as { id: number }[]).map(
       ({ id }) => id,
     )
-  for (let holder = 1; holder < 2000; holder += 1) await claimBy(holder)
-  assert.equal(ids().length, 1999)
-  await claimBy(2000)
-  assert.deepEqual([ids().length, ...ids().slice(0, 2)], [1001, 1, 1001])
+  for (let holder = 1; holder < 2001; holder += 1) await claimBy(holder)
+  assert.equal(ids().length, 2000)
+  await claimBy(2001)
+  assert.deepEqual([ids().length, ...ids().slice(0, 2)], [1001, 1, 1002])
 })

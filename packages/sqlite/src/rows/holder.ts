@@ -7,7 +7,7 @@ export function holderNumber(statements: Statements, name: string): number {
   if (row !== undefined) return row.id
   const id = Number(statements.holdersAdd.run(name).lastInsertRowid)
   // A sweep reads every held key, which would be slow for each new holder.
-  if (id % 1000 === 0) statements.holdersSweep.run()
+  if (id % 1000 === 1) statements.holdersSweep.run()
   return id
 }
 
