@@ -86,9 +86,11 @@ function foldersOf(parent: string): string[] {
  */
 const sharing = new Set([
   ...['backoff', 'cli', 'conformance', 'core', 'dashboard'].map((name) => `packages/${name}`),
-  ...['limiters', 'metrics', 'queue', 'redis', 'sqlite'].map((name) => `packages/${name}`),
+  ...['limiters', 'metrics', 'postgres', 'queue', 'redis', 'sqlite'].map(
+    (name) => `packages/${name}`,
+  ),
   ...['embed-sql', 'needs'].map((name) => `tools/${name}`),
-  'scripts',
+  ...['scripts', 'tests'],
 ])
 
 function project(folder: string) {

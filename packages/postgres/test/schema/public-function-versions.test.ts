@@ -1,6 +1,6 @@
 /** Which program installs or replaces the SQL functions that users call. */
 import { embed, readSql } from '@sluice/embed-sql'
-import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { migrate, postgresDriver } from '../../src/index.ts'
 import { sql } from '../support/server.ts'
 import { sharedServer } from '../support/shared-server.ts'
@@ -11,6 +11,9 @@ let made = 0
 beforeAll(async () => {
   await sql(server.url, `create role sql_stranger login password 'secret'`)
 })
+
+// Files of this package share a process, and the next one gets the modules as they are.
+afterAll(() => vi.resetModules())
 
 function newSchema(): string {
   made += 1

@@ -21,9 +21,6 @@ type Version = typeof import('../../src/index.ts')
 const options = { dedupe: 'client-go', failuresExpireMs: 86_400_000 } as const
 const one = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
 
-// A server on a busy machine takes its time.
-vi.setConfig({ testTimeout: 120_000 })
-
 let server: TestServer
 let pool: pg.Pool
 let current: Version
@@ -59,6 +56,9 @@ beforeAll(async () => {
     'grant create on database postgres to roll_owner',
   )
 })
+
+// Files of this package share a process, and the next one gets the modules as they are.
+afterAll(() => vi.resetModules())
 
 afterAll(async () => {
   await pool.end()
