@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { Interrupted } from '../src/terminal.ts'
@@ -144,6 +144,8 @@ test('a file that cannot be imported is named', async () => {
     expect({ code, out }).toEqual({ code: 1, out: '' })
     expect(err).toMatch(`sluice: the file cannot be read: ${reason}`)
     expect(err).toMatch(/ \[ERR_FILE\]\n$/)
+    // A file that is missing is found before the store of the queue is made.
+    expect(existsSync(store.replace('sqlite:', ''))).toBe(file === '.')
   }
 })
 

@@ -7,7 +7,7 @@ export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/backoff': 5,
   '@sluice/cli': 314,
   '@sluice/conformance': 90,
-  '@sluice/conformance/cli': 78,
+  '@sluice/conformance/cli': 79,
   '@sluice/conformance/node-test': 76,
   '@sluice/conformance/other-process': 4,
   '@sluice/conformance/sqlite-witness': 1,

@@ -1,6 +1,5 @@
-import { createReadStream } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { createInterface } from 'node:readline'
 import { type CommandSpec, queueArgument } from '../../command.ts'
 import { CommandError } from '../../command-error.ts'
 import type { Context } from '../../context.ts'
@@ -8,16 +7,25 @@ import { exitCodes } from '../../exit-codes.ts'
 import { shown } from '../../output/escape.ts'
 import { refuseImmovable } from '../../stores/open-store.ts'
 
-async function* linesOfFile(path: string): AsyncGenerator<string> {
+function unreadable(error: unknown): CommandError {
+  const text = `the file cannot be read: ${(error as Error).message}`
+  return new CommandError('ERR_FILE', text, exitCodes.failed, error)
+}
+
+/** The lines of a file, which is open by then: of one that is missing, no line would be asked for. */
+async function linesOfFile(context: Context, path: string): Promise<AsyncIterable<string>> {
+  const file = await open(path).catch((error: unknown) => {
+    throw unreadable(error)
+  })
+  context.defer(() => file.close())
+  return read(file)
+}
+
+async function* read(file: FileHandle): AsyncGenerator<string> {
   try {
-    yield* createInterface({ input: createReadStream(path), crlfDelay: Infinity })
+    yield* file.readLines()
   } catch (error) {
-    throw new CommandError(
-      'ERR_FILE',
-      `the file cannot be read: ${(error as Error).message}`,
-      exitCodes.failed,
-      error,
-    )
+    throw unreadable(error)
   }
 }
 
@@ -43,7 +51,7 @@ export const importLines: CommandSpec = {
     const lines =
       file === undefined || file === '-'
         ? terminal.stdin.lines()
-        : linesOfFile(resolve(terminal.cwd, file))
+        : await linesOfFile(context, resolve(terminal.cwd, file))
     const store = await context.store('create')
     refuseImmovable(store)
     const { createQueue } = await import('sluice')
