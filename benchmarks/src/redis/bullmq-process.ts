@@ -88,3 +88,5 @@ while (isAdding) {
     inFlight -= 1
   })
 }
+while (inFlight > 0) await passes(10)
+write({ what: 'added all' })

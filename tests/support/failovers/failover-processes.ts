@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Record, readRecord } from '../witness/record.ts'
+import { type Record, readRecord, untilWritten } from '../witness/record.ts'
 
 /** What a process is started with. */
 export interface FailoverProcessOptions {
@@ -104,8 +104,12 @@ export class FailoverProcesses {
     member.child.kill('SIGKILL')
   }
 
-  stopAdding(): void {
-    for (const { child, wasKilled } of this.#members) if (!wasKilled) child.stdin?.write('end\n')
+  /** Ends all adding of keys. A process that is held up would add more after it was told. */
+  async stopAdding(): Promise<void> {
+    const living = this.#members.filter(({ wasKilled }) => !wasKilled)
+    for (const { child } of living) child.stdin?.write('end\n')
+    for (const { path } of living)
+      await untilWritten(path, 'added all', () => this.deaths.length > 0)
   }
 
   /** Ends all processes in order. */

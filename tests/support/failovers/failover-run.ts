@@ -81,7 +81,7 @@ export async function failoverRun(options: FailoverRunOptions): Promise<Failover
       await servers.repair()
     }
     await processes.atWork(addsBetween)
-    processes.stopAdding()
+    await processes.stopAdding()
     await drained(() => (rival === undefined ? left(servers.url) : rival.left(servers.url)))
     await processes.end()
     if (processes.deaths.length > 0) throw new Error(processes.deaths.join('\n'))

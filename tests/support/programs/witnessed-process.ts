@@ -102,3 +102,4 @@ process.on('SIGTERM', () => {
     .catch((error: unknown) => console.error(`${name}: ${String(error)}`))
     .then(() => process.exit(0))
 })
+write({ what: 'added all' })

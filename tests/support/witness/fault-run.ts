@@ -143,7 +143,7 @@ async function run(
       saw(name)
       await passes(chance.pick([100, 500, 1_500]))
     }
-    processes.stopAdding()
+    await processes.stopAdding()
     const problems = await drained(directly)
     const endMs = await processes.end()
     if (endMs > 3_500) problems.push(`SIGTERM took ${Math.round(endMs)} ms`)

@@ -1,3 +1,6 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
+
 /**
  * One line of the record that stands outside the store. Instants are milliseconds of the machine's
  * monotonic clock, which all processes share.
@@ -9,6 +12,8 @@ export type Line =
   | { readonly what: 'sent'; readonly at: number; readonly add: number; readonly key: string }
   /** The add was acknowledged. */
   | { readonly what: 'acknowledged'; readonly at: number; readonly add: number }
+  /** The process adds nothing more, and each of its adds has ended. */
+  | { readonly what: 'added all'; readonly at: number }
   /** A handler begins. */
   | {
       readonly what: 'began'
@@ -57,4 +62,17 @@ export function readRecord(text: string): Record {
       throw new Error(`line ${index + 1} of a record is damaged: ${line}`, { cause: error })
     }
   })
+}
+
+/** Waits until a process has written a line of a kind, or that is not to be expected any more. */
+export async function untilWritten(
+  path: string,
+  what: Line['what'],
+  isOver: () => boolean,
+): Promise<void> {
+  const part = `"what":"${what}"`
+  while (!isOver() && !(existsSync(path) && readFileSync(path, 'utf8').includes(part))) {
+    // real time: another process is at work.
+    await setTimeout(100)
+  }
 }

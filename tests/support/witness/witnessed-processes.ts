@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setImmediate as nextTurn, setTimeout } from 'node:timers/promises' // real time: other processes
+import { setImmediate as nextTurn } from 'node:timers/promises' // real time: other processes
 import { heldUpMs, monotonicNow, watchHoldUps } from '@sluice/needs/hold-ups'
-import { type Line, type Record, readRecord } from './record.ts'
+import { type Line, type Record, readRecord, untilWritten } from './record.ts'
 
 const program = new URL('../programs/witnessed-process.ts', import.meta.url).pathname
 
@@ -28,10 +28,6 @@ function isAdding({ path }: Member): boolean {
   if (!existsSync(path)) return false
   const line = readFileSync(path, 'utf8').trimEnd().split('\n').at(-1) ?? ''
   return line.includes('"what":"sent"')
-}
-
-function hasAdded(path: string): boolean {
-  return existsSync(path) && readFileSync(path, 'utf8').includes('"what":"acknowledged"')
 }
 
 /** Processes that work on one store, and what can be done to them. */
@@ -88,10 +84,7 @@ export class WitnessedProcesses {
 
   /** Waits until the store has acknowledged an add of every process. */
   async atWork(): Promise<void> {
-    for (const { path } of this.#members) {
-      // real time: another process starts.
-      while (this.deaths.length === 0 && !hasAdded(path)) await setTimeout(20)
-    }
+    await this.#haveWritten('acknowledged')
   }
 
   /** Sets the wall clock of all processes. */
@@ -122,9 +115,15 @@ export class WitnessedProcesses {
     this.#own.push({ what: 'paused', at, until: monotonicNow(), process: member.name })
   }
 
-  /** Ends all adding of keys. */
-  stopAdding(): void {
+  /** Ends all adding of keys. A process that is held up would add more after it was told. */
+  async stopAdding(): Promise<void> {
     for (const { child } of this.#members) child.stdin?.write('no more\n')
+    await this.#haveWritten('added all')
+  }
+
+  async #haveWritten(what: Line['what']): Promise<void> {
+    const isOver = (): boolean => this.deaths.length > 0
+    for (const { path } of this.#members) await untilWritten(path, what, isOver)
   }
 
   /** Ends all processes in order; says how long the slowest took, but for what held them up. */
