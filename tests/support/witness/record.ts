@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout } from 'node:timers/promises' // real time: other processes
 
 /**
  * One line of the record that stands outside the store. Instants are milliseconds of the machine's
