@@ -185,7 +185,7 @@ describe('charts', () => {
     const young = { index: 2, done: 1.5, failed: 0, merged: 0, ready: 30, capped: false }
     expect(barsOf(chart, 2 * stepMs + 20_000)).toEqual([first, young])
     expect(barsOf(chart, 9 * stepMs)).toEqual([first, { ...young, done: 0.5 }])
-    // A short step is over before.
+    // A short step counts as soon as it has ended.
     const short = { from: 0, stepMs: 10_000, steps: [{ ...stepOf(0, 5), at: 10_000 }] }
     expect(barsOf(short as unknown as Chart, 19_999)).toEqual([])
     expect(barsOf(short as unknown as Chart, 20_000)).toMatchObject([{ index: 1, done: 0.5 }])

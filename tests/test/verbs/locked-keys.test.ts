@@ -82,7 +82,7 @@ test('an import waits for a key that another session has locked', async () => {
   expect(await answer).toMatchObject({ imported: 0 })
 })
 
-test('a key that stays locked is busy before timeoutMs is over', async () => {
+test('a key that stays locked is busy before timeoutMs has passed', async () => {
   await using queue = await setUp('locked_long', 1_000)
   for (const verb of ['park', 'forget'] as const) {
     const refusal = async (): Promise<unknown> =>
