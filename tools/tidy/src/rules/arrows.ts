@@ -4,7 +4,7 @@ import { type Package, packageOf, packagesOf, type Repository } from '../reposit
 
 /**
  * Which package may know which. An arrow points to a lower rank, dev arrows included, because
- * turbo builds along all of them and refuses a circle. Equal ranks are strangers: drivers never
+ * turbo walks all of them and refuses a circle. Equal ranks are strangers: drivers never
  * import each other, and never the queue above them.
  */
 const ranks: Readonly<Record<string, number>> = {
