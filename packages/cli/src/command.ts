@@ -53,7 +53,7 @@ export interface CommandSpec {
   /** Passes unknown options on instead of rejecting them. */
   readonly takesAnything?: boolean
   /** Runs the command. Reads all input before it opens a store. No exit code means success. */
-  run(context: Context): Promise<ExitCode | undefined>
+  run(context: Context): Promise<ExitCode | undefined> | Promise<void>
 }
 
 /** The first positional of nearly every command. */

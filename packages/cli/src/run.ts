@@ -57,7 +57,7 @@ export class Run implements Context {
       const ended = this.#spec.endsAfterAbort === true ? work : Promise.race([work, abort.promise])
       const code = await ended
       this.signal.throwIfAborted()
-      return code ?? exitCodes.ok
+      return typeof code === 'number' ? code : exitCodes.ok
     } catch (error) {
       // Any other error after the abort is a consequence of it.
       throw this.signal.aborted ? this.signal.reason : error

@@ -16,14 +16,10 @@ export const keyFilterOptions: readonly OptionSpec[] = [
 
 /** The filter that the options make; without options, every key matches. */
 export function keyFilterOf(input: Input): Omit<KeyFilter, 'cap'> {
-  const state = input.state()
-  const prefix = input.text('prefix')
-  const failuresMin = input.whole('failuresMin', { min: 0 })
-  const errorCode = input.text('errorCode')
   return {
-    ...(state === undefined ? {} : { state }),
-    ...(prefix === undefined ? {} : { prefix }),
-    ...(failuresMin === undefined ? {} : { failuresMin }),
-    ...(errorCode === undefined ? {} : { errorCode }),
+    state: input.state(),
+    prefix: input.text('prefix'),
+    failuresMin: input.whole('failuresMin', { min: 0 }),
+    errorCode: input.text('errorCode'),
   }
 }

@@ -34,6 +34,5 @@ export const counts: CommandSpec = {
       document: () => ({ queue, paused, counts: byState, capped }),
       none: `no keys in ${shown(queue)}`,
     })
-    return undefined
   },
 }

@@ -95,8 +95,8 @@ export const dashboard: CommandSpec = {
         driver: store.driver,
         storeName: store.address.label,
         allowActions: input.flag('allowActions'),
-        ...(token === undefined ? {} : { auth: { token } }),
-        ...(hosts.length === 0 ? {} : { hosts }),
+        auth: token === undefined ? undefined : { token },
+        hosts: hosts.length === 0 ? undefined : hosts,
       },
       { port, host },
     )
@@ -111,6 +111,5 @@ export const dashboard: CommandSpec = {
     }
     await print.note(`serving ${store.address.label}; press Ctrl-C to stop`)
     while (await wait(terminal.clock, foreverMs, signal));
-    return undefined
   },
 }

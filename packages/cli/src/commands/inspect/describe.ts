@@ -45,21 +45,8 @@ export const describe: CommandSpec = {
     const names = new Set([`queue:${queue}`, ...named.map(({ name }) => name)])
     const own = buckets.filter(({ name }) => names.has(name))
     if (print.isDocument) {
-      await print.document({
-        ...{
-          queue,
-          severity,
-          reason,
-          since,
-          counts,
-          rates,
-          workers,
-          limiters,
-          buckets: own,
-          failedRuns,
-        },
-      })
-      return undefined
+      const state = { queue, severity, reason, since, counts, rates }
+      return await print.document({ ...state, workers, limiters, buckets: own, failedRuns })
     }
     const { ready, delayed, backoff, processing, dirty, parked, idle } = counts
     const facts: readonly (readonly [string, string])[] = [
@@ -100,6 +87,5 @@ export const describe: CommandSpec = {
       `${shown(queue)}${counts.paused ? ' (paused)' : ''}`,
       ...facts.map(([name, text]) => `  ${name.padEnd(13)} ${text}`),
     ])
-    return undefined
   },
 }

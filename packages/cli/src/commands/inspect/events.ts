@@ -54,20 +54,18 @@ export const events: CommandSpec = {
     const source = new StoreEvents(inspection, queue)
     if (!input.flag('follow')) {
       const rows = await source.next()
-      await print.listing({
+      return await print.listing({
         rows,
         columns,
         name: ({ queue: of, event, key }) => [of, event, key].filter(Boolean).join('/'),
         document: () => ({ events: rows }),
         none: 'no events on record',
       })
-      return undefined
     }
     const until = AbortSignal.any([signal, terminal.stdout.closed])
     const table = print.table(columns)
     for await (const some of repeatedReads(context, until, () => source.next())) {
       await printSome(context, table, some)
     }
-    return undefined
   },
 }

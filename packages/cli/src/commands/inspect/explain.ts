@@ -31,30 +31,18 @@ function isAboutTheStore({ code }: Condition): boolean {
 }
 
 function factsOf(info: KeyInfo, now: EpochMs): [string, string][] {
-  const { item, key, failures, crashes, held, laterAt, lastError } = info
-  return [
-    ...(item === key ? [] : [['item', cutTo(safeJson(item), itemMax)] as [string, string]]),
+  const { item, key, failures, crashes, held, askedAt, dueAt, laterAt } = info
+  const facts: [string, string | false | undefined][] = [
+    ['item', item !== key && cutTo(safeJson(item), itemMax)],
     ['priority', String(info.priority)],
-    ...(failures + crashes === 0
-      ? []
-      : [['failures', `${failures}, crashes ${crashes}`] as [string, string]]),
-    ...(lastError === undefined
-      ? []
-      : [['last error', cutTo(errorLine(info), itemMax)] as [string, string]]),
-    ...(info.askedAt === undefined
-      ? []
-      : [['asked', moment(info.askedAt, now)] as [string, string]]),
-    ...(info.dueAt === undefined ? [] : [['due', moment(info.dueAt, now)] as [string, string]]),
-    ...(laterAt === undefined ? [] : [['and again', moment(laterAt, now)] as [string, string]]),
-    ...(held === undefined
-      ? []
-      : [
-          ['held by', `${shown(held.holder ?? 'unknown')}, token ${held.token}`] as [
-            string,
-            string,
-          ],
-        ]),
+    ['failures', failures + crashes > 0 && `${failures}, crashes ${crashes}`],
+    ['last error', cutTo(errorLine(info), itemMax)],
+    ['asked', askedAt !== undefined && moment(askedAt, now)],
+    ['due', dueAt !== undefined && moment(dueAt, now)],
+    ['and again', laterAt !== undefined && moment(laterAt, now)],
+    ['held by', held && `${shown(held.holder ?? 'unknown')}, token ${held.token}`],
   ]
+  return facts.filter((fact): fact is [string, string] => Boolean(fact[1]))
 }
 
 function linesOf(queue: string, explanation: Explanation, paint: Paint): string[] {

@@ -177,7 +177,7 @@ export const failures: CommandSpec = {
     const none = 'no failed runs on record'
     const read = () => Promise.all([readAll(inspection, names, range), inspection.now()])
     if (code !== undefined) {
-      await printWatched<Run>(context, {
+      return await printWatched<Run>(context, {
         async look() {
           const [found, now] = await read()
           const rows = runsOf(found, code)
@@ -191,7 +191,6 @@ export const failures: CommandSpec = {
         },
         asJson: (row) => row,
       })
-      return undefined
     }
     await printWatched<FailureGroup>(context, {
       async look() {
@@ -210,6 +209,5 @@ export const failures: CommandSpec = {
       // The trend moves on its own.
       asJson: ({ perStep: _, ...row }) => row,
     })
-    return undefined
   },
 }

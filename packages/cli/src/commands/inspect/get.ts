@@ -40,6 +40,5 @@ export const get: CommandSpec = {
       },
       asJson: (row) => ({ queue, ...row }),
     })
-    return undefined
   },
 }

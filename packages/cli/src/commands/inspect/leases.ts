@@ -48,7 +48,7 @@ async function heldKeys(inspect: Inspect, state: 'processing' | 'dirty'): Promis
   let cursor: string | undefined
   do {
     const limit = keysMax - keys.length
-    const page = await inspect.list({ state, limit, ...(cursor === undefined ? {} : { cursor }) })
+    const page = await inspect.list({ state, limit, cursor })
     keys.push(...page.keys)
     cursor = page.cursor
   } while (cursor !== undefined && keys.length < keysMax)
@@ -130,6 +130,5 @@ export const leases: CommandSpec = {
       },
       asJson: (row) => row,
     })
-    return undefined
   },
 }

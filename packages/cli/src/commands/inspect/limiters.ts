@@ -36,6 +36,5 @@ export const limiters: CommandSpec = {
       document: () => ({ buckets: rows }),
       none: 'no buckets in this store',
     })
-    return undefined
   },
 }

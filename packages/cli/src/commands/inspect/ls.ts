@@ -28,12 +28,7 @@ async function* pagesOf(
   const { state, prefix } = filter
   let cursor: string | undefined
   do {
-    const page = await inspect.list({
-      limit: pageMax,
-      ...(state === undefined ? {} : { state }),
-      ...(prefix === undefined ? {} : { prefix }),
-      ...(cursor === undefined ? {} : { cursor }),
-    })
+    const page = await inspect.list({ limit: pageMax, state, prefix, cursor })
     yield page.keys.filter((info) => matches(info, filter))
     cursor = page.cursor
     // A file answers at once: signals and --timeout would have to wait for the last page.
@@ -138,6 +133,5 @@ export const ls: CommandSpec = {
       })
     }
     if (isMore) await print.note(`more than ${limit} keys match: see --limit and --all`)
-    return undefined
   },
 }

@@ -31,6 +31,5 @@ export const queues: CommandSpec = {
       },
       asJson: withoutAge,
     })
-    return undefined
   },
 }

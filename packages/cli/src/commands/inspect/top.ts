@@ -90,8 +90,7 @@ export const top: CommandSpec = {
     if (queue !== undefined) await queueNames(context, inspection)
     const isScreen = terminal.stdout.isTTY && terminal.env['TERM'] !== 'dumb'
     if (isScreen && !input.flag('once') && print.format === 'table') {
-      await live(context, inspection, address.label)
-      return undefined
+      return await live(context, inspection, address.label)
     }
     const rows = await rowsOf(inspection, queue, new RunRates())
     await print.listing({
@@ -101,6 +100,5 @@ export const top: CommandSpec = {
       document: () => ({ queues: rows }),
       none: 'no queues in this store',
     })
-    return undefined
   },
 }

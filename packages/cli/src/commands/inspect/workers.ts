@@ -78,6 +78,5 @@ export const workers: CommandSpec = {
       },
       asJson: (row) => row,
     })
-    return undefined
   },
 }

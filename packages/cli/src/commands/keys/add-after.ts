@@ -38,6 +38,5 @@ export const addAfter: CommandSpec = {
     if (print.isDocument) await print.document({ queue, afterMs, results })
     else if (print.format === 'name') await print.names(keys)
     else await print.lines(results.map(({ key, outcome }) => `${shown(key)} ${outcome}`))
-    return undefined
   },
 }

@@ -35,11 +35,10 @@ export const add: CommandSpec = {
     const keys = input.keys(1)
     const item = input.json('item')
     const priority = input.whole('priority', { min: priorityMin, max: priorityMax })
-    const shared = priority === undefined ? {} : { priority }
     if (input.flag('stdin')) {
       if (keys.length > 0 || item !== undefined)
         throw usageError('--stdin takes no KEY and no --item')
-      return await addLines(context, queue, shared)
+      return await addLines(context, queue, priority)
     }
     if (input.flag('items')) throw usageError('--items goes with --stdin')
     if (item !== undefined && keys.length > 1) throw usageError('--item takes one KEY only')
@@ -48,10 +47,9 @@ export const add: CommandSpec = {
     }
     const asks: OperatorAsk[] =
       keys.length === 0
-        ? [{ item: checkedItem(item), ...shared }]
-        : keys.map((key) => ({ key, item, ...shared }))
+        ? [{ item: checkedItem(item), priority }]
+        : keys.map((key) => ({ key, item, priority }))
     await addAll(context, queue, asks)
-    return undefined
   },
 }
 
@@ -77,8 +75,8 @@ async function addAll(
 async function addLines(
   context: Context,
   queue: string,
-  shared: Pick<OperatorAsk, 'priority'>,
-): Promise<undefined> {
+  priority: number | undefined,
+): Promise<void> {
   const { input, print, terminal } = context
   const { inspection } = await context.store('create')
   const tally: Record<AddOutcome, number> = { added: 0, moved: 0, unchanged: 0, parked: 0, full: 0 }
@@ -105,7 +103,7 @@ async function addLines(
     for await (const line of terminal.stdin.lines()) {
       number += 1
       if (line === '') continue
-      const ask = { ...lineAsk(line, number, input.flag('items')), ...shared }
+      const ask = { ...lineAsk(line, number, input.flag('items')), priority }
       asks.push({ ask, line: number })
       if (asks.length >= batchKeysMax) await flush()
     }
@@ -121,7 +119,6 @@ async function addLines(
       parts.map(([word, count]) => `${count} ${word}`).join(', ') || 'nothing to add',
     ])
   }
-  return undefined
 }
 
 function lineAsk(line: string, number: number, isItem: boolean): OperatorAsk {

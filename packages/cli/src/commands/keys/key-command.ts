@@ -60,7 +60,7 @@ export function keyCommand(verb: KeyVerb): CommandSpec {
         if (keys.length > 0) throw usageError('name keys or give --all, not both')
         return await toAll(context, verb, queue, { ...filter, cap: limit })
       }
-      if (limit !== undefined || Object.keys(filter).length > 0) {
+      if (limit !== undefined || Object.values(filter).some((value) => value !== undefined)) {
         throw usageError('options that select keys require --all')
       }
       if (keys.length === 0) throw usageError('name a KEY, or give --all')

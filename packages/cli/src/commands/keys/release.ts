@@ -34,8 +34,7 @@ export const release: CommandSpec = {
     const notHeld = token === undefined ? 'is not held' : `is not held under token ${token}`
     const results: { key: string; outcome: OperateOutcome }[] = []
     for (const key of keys) {
-      const options = token === undefined ? {} : { token }
-      results.push({ key, outcome: await inspect.release(key, options) })
+      results.push({ key, outcome: await inspect.release(key, { token }) })
     }
     if (print.isDocument) await print.document({ queue, verb: 'release', results })
     else if (print.format === 'name') await print.names(keys)

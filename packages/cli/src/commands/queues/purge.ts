@@ -31,7 +31,7 @@ export const purge: CommandSpec = {
   },
 }
 
-async function removed({ print }: Context, queue: string, count: number): Promise<undefined> {
+async function removed({ print }: Context, queue: string, count: number): Promise<void> {
   if (print.isDocument) await print.document({ queue, removed: count })
   else await print.lines([`${manyWords(count, 'key')} of ${shown(queue)} removed`])
 }

@@ -46,7 +46,6 @@ export function queueCommand(verb: QueueVerb): CommandSpec {
           }),
         )
       }
-      return undefined
     },
   }
 }

@@ -36,11 +36,10 @@ export const waitUntil: CommandSpec = {
       )
     }
     // The signal ends the command; there is nothing to clean up.
-    if (signal.aborted) return undefined
+    if (signal.aborted) return
     await print.endProgress()
     if (print.isDocument) await print.document({ queue, drained: true })
     else await print.lines([`${shown(queue)} is drained`])
-    return undefined
   },
 }
 

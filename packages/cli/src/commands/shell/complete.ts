@@ -98,6 +98,5 @@ export const complete: CommandSpec = {
     } catch {
       // A shell cannot show an error during completion; nothing is offered.
     }
-    return undefined
   },
 }

@@ -35,6 +35,5 @@ export const completion: CommandSpec = {
       throw usageError(`name a shell, which is one of ${shells.join(', ')}: ${found}`)
     }
     await print.data(scriptFor(shell))
-    return undefined
   },
 }

@@ -77,10 +77,7 @@ export const config: CommandSpec = {
         const after = changed(context, before)
         return [after[0], after]
       })
-      if (!print.isDocument) {
-        await print.note(words)
-        return undefined
-      }
+      if (!print.isDocument) return await print.note(words)
     }
     const contexts = readContexts(terminal)
     const rows = Object.entries(contexts.stores).map(([name, store]) => ({
@@ -99,6 +96,5 @@ export const config: CommandSpec = {
       document: () => ({ file: contextsFile(terminal), contexts: rows }),
       none: 'no contexts; `sluice config set dev sqlite:./queue.db` makes one',
     })
-    return undefined
   },
 }

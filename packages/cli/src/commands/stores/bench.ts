@@ -101,6 +101,5 @@ export const bench: CommandSpec = {
       document: () => ({ store: store.address.label, results }),
       none: 'nothing was measured',
     })
-    return undefined
   },
 }

@@ -38,12 +38,11 @@ export const copy: CommandSpec = {
       copied.push({ queue, copied: await copyQueue(context, queue, from, to) })
     }
     await print.endProgress()
-    if (print.isDocument) return await print.document({ queues: copied }).then(() => undefined)
+    if (print.isDocument) return await print.document({ queues: copied })
     await print.lines(
       copied.map((each) => `${shown(each.queue)}: ${manyWords(each.copied, 'key')} copied`),
     )
     if (copied.length === 0) await print.note('no queues to copy')
-    return undefined
   },
 }
 

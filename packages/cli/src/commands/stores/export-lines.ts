@@ -74,10 +74,9 @@ export const exportLines: CommandSpec = {
     const file = path === undefined ? undefined : await fileSink(resolve(terminal.cwd, path))
     const sink = file ?? { write: (text: string) => print.data(text), end: async () => {} }
     const keys = await writeAll(context, exportQueue(source), sink)
-    if (keys === undefined) return undefined
+    if (keys === undefined) return
     await sink.end()
     await print.note(`${manyWords(keys, 'key')} of ${shown(queue)} written`)
-    return undefined
   },
 }
 

@@ -66,7 +66,6 @@ export const importLines: CommandSpec = {
       const what = `${imported} imported, ${merged} merged, ${unchanged} unchanged`
       await print.lines([`${shown(queue)}: ${what}`])
     }
-    return undefined
   },
 }
 

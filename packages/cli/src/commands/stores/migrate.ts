@@ -47,7 +47,6 @@ export const migrate: CommandSpec = {
     else if (input.flag('roles')) await printRoles(context)
     else if (input.flag('prune')) await prune(context, await context.address())
     else await applyOrVerify(context, await context.address())
-    return undefined
   },
 }
 
@@ -79,8 +78,7 @@ async function printRoles(context: Context): Promise<void> {
   const schema = await schemaOf(context)
   const { rolesSql } = await import('@sluice/postgres')
   const producer = input.text('producer')
-  const roles = { schema, owner, runtime, readOnly, ...(producer !== undefined && { producer }) }
-  await context.print.data(rolesSql(roles))
+  await context.print.data(rolesSql({ schema, owner, runtime, readOnly, producer }))
 }
 
 async function prune(context: Context, address: StoreAddress): Promise<void> {

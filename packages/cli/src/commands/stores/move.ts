@@ -51,11 +51,10 @@ export const move: CommandSpec = {
         `${shown(queue)} stays paused in the target; to hand out its keys, run \`sluice resume\``,
       )
     }
-    if (print.isDocument) return await print.document({ queues: moved }).then(() => undefined)
+    if (print.isDocument) return await print.document({ queues: moved })
     await print.lines(
       moved.map((each) => `${shown(each.queue)}: ${manyWords(each.moved, 'key')} moved`),
     )
     if (moved.length === 0) await print.note('no queues to move')
-    return undefined
   },
 }

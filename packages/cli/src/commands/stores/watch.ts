@@ -56,19 +56,16 @@ export const watch: CommandSpec = {
       queue,
       key: key ?? '',
       drop,
-      ...defined({
-        item: input.text('item'),
-        when: input.text('when'),
-        on: eventsOf(input.text('on')),
-        delayMs: input.durationMs('after'),
-        priority: input.whole('priority', { min: priorityMin, max: priorityMax }),
-      }),
+      item: input.text('item'),
+      when: input.text('when'),
+      on: eventsOf(input.text('on')),
+      delayMs: input.durationMs('after'),
+      priority: input.whole('priority', { min: priorityMin, max: priorityMax }),
     }
     const { watchTable, watchTableSql } = await import('@sluice/postgres')
     const { connectionString, schema } = address
     if (input.flag('printSql')) {
-      await print.data(watchTableSql({ ...settings, schema }))
-      return undefined
+      return await print.data(watchTableSql({ ...settings, schema }))
     }
     const { rolesWithoutRights, existed } = await watchTable(
       { connectionString, schema, poolSize: 1 },
@@ -85,7 +82,6 @@ export const watch: CommandSpec = {
     } else if (drop) await print.lines([`${table} no longer adds keys to ${queue}`])
     else await print.lines([`changes of ${table} add keys to ${queue}`])
     if (rolesWithoutRights.length > 0) await print.warn(warningFor(table, rolesWithoutRights))
-    return undefined
   },
 }
 
@@ -105,10 +101,4 @@ function eventsOf(text: string | undefined): readonly TableEvent[] | undefined {
     throw usageError(`--on must be some of insert,update,delete; got '${oneLine(wrong)}'`)
   }
   return events.filter((event) => words.includes(event))
-}
-
-/** The members of an object that have a value. */
-function defined<T extends object>(given: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
-  const entries = Object.entries(given).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(entries) as { [Name in keyof T]?: Exclude<T[Name], undefined> }
 }
