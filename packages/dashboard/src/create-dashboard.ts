@@ -50,7 +50,7 @@ function checkVisitor(
 export function assemble(options: DashboardOptions): Assembled {
   const settings = checkSettings(options)
   const { driver, clock, storeClock, tickMs, streamsMax, base } = settings
-  const store = inspectStore(driver, storeClock === undefined ? {} : { clock: storeClock })
+  const store = inspectStore(driver, { clock: storeClock })
   const report = safeListener('the onError of the dashboard', settings.onError)
   const display = new KeyDisplay(settings, report)
   const histories = new KeyHistories()

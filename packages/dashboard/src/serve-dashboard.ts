@@ -67,7 +67,7 @@ export async function serveAssembled(
   const shown = host.includes(':') ? `[${host}]` : host
   const isAny = host === '0.0.0.0' || host === '::'
   const hosts = options.hosts ?? (loopback.has(host) || isAny ? undefined : [shown])
-  const { dashboard } = make({ ...options, ...(hosts === undefined ? {} : { hosts }) })
+  const { dashboard } = make({ ...options, hosts })
   const { streamsMax = 50 } = options
   const server = createAdaptorServer({
     fetch: (request, environment) => dashboard.fetch(request, environment),

@@ -137,9 +137,9 @@ export function checkSettings(options: DashboardOptions): Settings {
     clock: clock ?? systemClock,
     storeClock: clock,
     storeName: storeName ?? driver.name,
-    ...(auth === undefined ? {} : { auth }),
-    ...(redact === undefined ? {} : { redact }),
-    ...(redactError === undefined ? {} : { redactError }),
+    auth,
+    redact,
+    redactError,
     onError,
   }
 }

@@ -31,7 +31,7 @@ export interface SessionInfo {
   /** Whether the visitor must sign in first; all other requests are answered with 401. */
   readonly mustSignIn: boolean
   /** Why this page may not act, as a sentence; absent if it may. */
-  readonly readOnlyBecause?: string
+  readonly readOnlyBecause?: string | undefined
   /** Whether visitors who must sign in do that here, with the token. */
   readonly canSignIn?: boolean
   /** Whether the visitor has signed in, and can therefore sign out. */
@@ -39,7 +39,7 @@ export interface SessionInfo {
   /** Why no stream can be opened now, as a sentence; absent if one can. */
   readonly noStreamBecause?: string
   /** Sent as `x-sluice-csrf` with every action; absent if the page may not act. */
-  readonly csrf?: string
+  readonly csrf?: string | undefined
 }
 
 /** Quantiles of a duration in milliseconds; `undefined` where nothing was seen. */
@@ -101,8 +101,8 @@ export interface QueueRow {
   /** The reason for the severity, as one short sentence. */
   readonly reason: string
   readonly flow: WorkRates
-  readonly wait?: Quantiles
-  readonly work?: Quantiles
+  readonly wait?: Quantiles | undefined
+  readonly work?: Quantiles | undefined
   /** Ready keys at each step of the range, oldest first; null where nothing was recorded. */
   readonly depths: readonly (number | null)[]
 }
@@ -124,11 +124,11 @@ export interface WorkerView {
   readonly host: string
   readonly pid: number
   readonly concurrency: number
-  readonly busy?: number
+  readonly busy?: number | undefined
   readonly startedAt: number
   readonly seenAt: number
   /** The key that it has held longest of those it holds now. */
-  readonly longest?: { readonly key: string; readonly since: number }
+  readonly longest?: { readonly key: string; readonly since: number } | undefined
   /** It has missed several heartbeats. */
   readonly isGone: boolean
 }
@@ -136,8 +136,8 @@ export interface WorkerView {
 /** A held key, with its holder. */
 export interface LeaseView {
   readonly key: string
-  readonly holder?: string
-  readonly leaseUntil?: number
+  readonly holder?: string | undefined
+  readonly leaseUntil?: number | undefined
   readonly isDirty: boolean
   readonly failures: number
 }
@@ -186,17 +186,17 @@ export interface QueueView extends QueueRow {
   readonly range: HistoryRange
   readonly chart: Chart
   /** Since when the queue is in its state, as far as that is known. */
-  readonly since?: SeveritySince
+  readonly since?: SeveritySince | undefined
   /** Whether the store lists the queue; then what is listed, and similar names if it does not. */
   readonly exists: boolean
   readonly similar: readonly string[]
   /** When the next delayed key, and the next key in back-off, is due, among those that were read. */
-  readonly nextDelayedAt?: number
-  readonly nextBackoffAt?: number
+  readonly nextDelayedAt?: number | undefined
+  readonly nextBackoffAt?: number | undefined
   /** Runs by waiting time and by handler time; bounds in milliseconds. */
-  readonly waitHistogram?: Histogram
-  readonly workHistogram?: Histogram
-  readonly limiter?: string
+  readonly waitHistogram?: Histogram | undefined
+  readonly workHistogram?: Histogram | undefined
+  readonly limiter?: string | undefined
   readonly buckets: readonly BucketView[]
   readonly workerList: readonly WorkerView[]
   readonly leases: readonly LeaseView[]
@@ -229,7 +229,7 @@ export type KeyLine = Omit<KeyInfo, 'item'> & { readonly item?: unknown; readonl
 export interface KeyLines {
   readonly at: number
   readonly keys: readonly KeyLine[]
-  readonly cursor?: string
+  readonly cursor?: string | undefined
   /** How many keys were read to find these. */
   readonly lookedAt: number
 }
@@ -256,7 +256,7 @@ export interface Matching {
   readonly capped: boolean
   readonly lookedAt: number
   /** Where counting continues; absent if every key was read, or `capped`. */
-  readonly cursor?: string
+  readonly cursor?: string | undefined
 }
 
 /** A change of state of a key, recorded in its row or observed while it was shown. */
@@ -275,12 +275,12 @@ export interface KeyView {
   readonly queue: string
   readonly key: string
   /** Absent if the key is not stored. */
-  readonly line?: KeyLine
+  readonly line?: KeyLine | undefined
   readonly state: KeyStateWord | 'absent'
-  readonly blockedBy?: ReasonCode
+  readonly blockedBy?: ReasonCode | undefined
   readonly conditions: readonly Condition[]
-  readonly next?: { readonly at: number; readonly to: KeyStateWord }
-  readonly retry?: RetryArithmetic
+  readonly next?: { readonly at: number; readonly to: KeyStateWord } | undefined
+  readonly retry?: RetryArithmetic | undefined
   /** When the key is expected to run; absent if that cannot be estimated. */
   readonly estimate?: Explanation['estimate']
   /** Oldest first. */

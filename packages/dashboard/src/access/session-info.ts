@@ -37,7 +37,6 @@ export function sessionInfo(
     return { ...nothing, mayAct: false, mustSignIn: true, canSignIn, signedIn: false }
   }
   const { allowActions, storeName } = settings
-  const reason = readOnlyBecause(settings)
   const { refusal } = live
   return {
     store: storeName,
@@ -47,8 +46,8 @@ export function sessionInfo(
     mustSignIn: false,
     canSignIn: false,
     signedIn: canSignIn,
-    ...(reason === undefined ? {} : { readOnlyBecause: reason }),
+    readOnlyBecause: readOnlyBecause(settings),
     ...(refusal === undefined ? {} : { noStreamBecause: refusal.message }),
-    ...(settings.auth === undefined ? {} : { csrf: visitors.csrfOf(visitor) }),
+    csrf: settings.auth === undefined ? undefined : visitors.csrfOf(visitor),
   }
 }

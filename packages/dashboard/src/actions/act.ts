@@ -2,7 +2,6 @@
 
 import { manyWords } from '@sluice/core/words'
 import type { BulkResult, Inspect, OperateOutcome, StoreInspection } from 'sluice'
-import { yieldToEventLoop } from '../views/yield-to-event-loop.ts'
 import type { ActionName, ActionRequest, ActionResult } from '../wire.ts'
 
 /** The maximum number of keys that one action changes. */
@@ -35,13 +34,8 @@ function result(
 }
 
 async function addKey(store: StoreInspection, request: ActionRequest): Promise<ActionResult> {
-  const { queue, key, afterMs, priority } = request
-  const outcome = await store.add(queue, {
-    ...(key === undefined ? {} : { key }),
-    ...('item' in request ? { item: request.item } : {}),
-    ...(afterMs === undefined ? {} : { afterMs }),
-    ...(priority === undefined ? {} : { priority }),
-  })
+  const { queue, key, item, afterMs, priority } = request
+  const outcome = await store.add(queue, { key, item, afterMs, priority })
   const words = {
     added: 'The key was added.',
     moved: 'The key was already pending; it now runs earlier.',
@@ -74,7 +68,6 @@ async function actOnMany(
   const cap = Math.min(expected, bulkMax)
   if (cap === 0) return result(action, 0, 0, 'No keys matched; nothing changed.')
   const selection = inspect.select({ ...all, cap })
-  await yieldToEventLoop()
   const done: BulkResult =
     action === 'unpark' ? await selection.unpark({ forget }) : await selection[action]()
   const { changed, unchanged, capped } = done

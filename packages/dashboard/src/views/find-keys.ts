@@ -1,7 +1,7 @@
-import type { Inspect, KeyInfo, KeyPage, KeyStateWord, QueueCounts, StoreInspection } from 'sluice'
+import { nextTurn } from '@sluice/core'
+import type { Inspect, KeyInfo, KeyStateWord, QueueCounts, StoreInspection } from 'sluice'
 import type { KeyLine, KeyLines, KeyQuery, Matching } from '../wire.ts'
 import type { KeyDisplay } from './key-display.ts'
-import { yieldToEventLoop } from './yield-to-event-loop.ts'
 
 /** The maximum number of keys that are read to fill one page of a list. */
 const readMax = 10_000
@@ -41,34 +41,21 @@ function isFilteredByStore({ failuresMin = 0, errorCode }: KeyQuery): boolean {
   return failuresMin === 0 && errorCode === undefined
 }
 
-function listOf(
-  inspect: Inspect,
-  { state, prefix }: KeyQuery,
-  cursor: string | undefined,
-  limit: number,
-): Promise<KeyPage> {
-  return inspect.list({
-    limit,
-    ...(state === undefined ? {} : { state }),
-    ...(prefix === undefined ? {} : { prefix }),
-    ...(cursor === undefined ? {} : { cursor }),
-  })
-}
-
 /** A page of the keys that match a query. If matches are rare, a short page need not be the last. */
 export async function findKeys(
   searched: Searched,
   query: KeyQuery,
   from: string | undefined,
   limit: number,
-): Promise<{ keys: readonly KeyInfo[]; cursor?: string; lookedAt: number }> {
+): Promise<{ keys: readonly KeyInfo[]; cursor: string | undefined; lookedAt: number }> {
   const inspect = searched.store.queue(searched.queue)
+  const { state, prefix } = query
   const keys: KeyInfo[] = []
   let cursor = from
   let lookedAt = 0
   do {
     const wanted = isFilteredByStore(query) ? limit - keys.length : listMax
-    const page = await listOf(inspect, query, cursor, wanted)
+    const page = await inspect.list({ limit: wanted, state, prefix, cursor })
     lookedAt += page.keys.length
     cursor = page.cursor
     for (const info of page.keys) {
@@ -76,13 +63,13 @@ export async function findKeys(
       keys.push(info)
       if (keys.length < limit) continue
       const hasMore = cursor !== undefined || info !== page.keys.at(-1)
-      return { keys, lookedAt, ...(hasMore ? { cursor: info.key } : {}) }
+      return { keys, lookedAt, cursor: hasMore ? info.key : undefined }
     }
     // A page that is not full means that the store itself has read many keys.
     if (page.keys.length < wanted) break
-    await yieldToEventLoop()
+    await new Promise<void>(nextTurn)
   } while (cursor !== undefined && lookedAt < readMax)
-  return { keys, lookedAt, ...(cursor === undefined ? {} : { cursor }) }
+  return { keys, lookedAt, cursor }
 }
 
 /** Counts the keys that match a query, up to a cap; a bounded number of keys is read at a time. */
@@ -92,21 +79,22 @@ export async function countMatching(
   from: string | undefined,
 ): Promise<Matching> {
   const inspect = searched.store.queue(searched.queue)
+  const { state, prefix } = query
   let count = 0
   let lookedAt = 0
   let read = 0
   let cursor = from
   do {
-    const page = await listOf(inspect, query, cursor, listMax)
+    const page = await inspect.list({ limit: listMax, state, prefix, cursor })
     for (const info of page.keys) if (matches(info, query, searched)) count += 1
     lookedAt += page.keys.length
     if (count > matchingMax) return { count: matchingMax, capped: true, lookedAt }
     // A page that is not full means that the store itself has read many keys.
     read += Math.max(page.keys.length, listMax)
     cursor = page.cursor
-    await yieldToEventLoop()
+    await new Promise<void>(nextTurn)
   } while (cursor !== undefined && read < matchingReadMax)
-  return { count, capped: false, lookedAt, ...(cursor === undefined ? {} : { cursor }) }
+  return { count, capped: false, lookedAt, cursor }
 }
 
 /** Every state that a failed key can be in; first those in which few keys have not failed. */
@@ -156,11 +144,11 @@ export async function firstKeys(
   let cursor: string | undefined
   for (let pages = 0; pages < pagesMax && keys.length < max; pages += 1) {
     const limit = Math.min(listMax, max - keys.length)
-    const page = await inspect.list({ state, limit, ...(cursor === undefined ? {} : { cursor }) })
+    const page = await inspect.list({ state, limit, cursor })
     keys.push(...page.keys)
     cursor = page.cursor
     if (cursor === undefined) return { keys, isCut: false }
-    await yieldToEventLoop()
+    await new Promise<void>(nextTurn)
   }
   return { keys, isCut: true }
 }

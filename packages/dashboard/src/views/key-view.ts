@@ -17,20 +17,8 @@ export async function readKeyView(
   key: string,
   withItem: boolean,
 ): Promise<KeyView> {
-  const explanation = await store.queue(queue).explain(key)
-  const { info, state, blockedBy, conditions, next, retry, estimate, inspectedAt: at } = explanation
+  const { info, inspectedAt: at, ...explanation } = await store.queue(queue).explain(key)
   const line = info === undefined ? undefined : display.line(queue, info, withItem)
-  return {
-    at,
-    queue,
-    key,
-    state,
-    conditions,
-    ...(line === undefined ? {} : { line }),
-    ...(blockedBy === undefined ? {} : { blockedBy }),
-    ...(next === undefined ? {} : { next }),
-    ...(retry === undefined ? {} : { retry }),
-    ...(estimate === undefined ? {} : { estimate }),
-    ...histories.record(queue, key, info, line?.lastError, at),
-  }
+  const history = histories.record(queue, key, info, line?.lastError, at)
+  return { ...explanation, ...history, at, queue, line }
 }

@@ -43,8 +43,8 @@ interface Search {
   readonly at: number
   readonly failing: readonly KeyInfo[]
   readonly runs: readonly FailedRunInfo[]
-  readonly nextDelayedAt?: number
-  readonly nextBackoffAt?: number
+  readonly nextDelayedAt: number | undefined
+  readonly nextBackoffAt: number | undefined
   readonly more: boolean
 }
 
@@ -79,21 +79,21 @@ export class QueueViewReader {
     const buckets = (await store.buckets()).filter(isBucketOf(plan, this.#queue))
     const names = store.capabilities.queues ? await store.queues() : [this.#queue]
     const exists = names.includes(this.#queue)
-    const { runs, failing: keys, more } = search
+    const { runs, failing: keys, nextDelayedAt, nextBackoffAt, more } = search
     const failures = { queue: this.#queue, history, runs, keys, more }
     return {
       ...row,
       at,
       range,
       chart: chart ?? emptyChart(range, at),
-      ...(since === undefined ? {} : { since }),
+      since,
       exists,
       similar: exists ? [] : similarNames(this.#queue, names),
-      ...(waitHistogram === undefined ? {} : { waitHistogram }),
-      ...(workHistogram === undefined ? {} : { workHistogram }),
-      ...(search.nextDelayedAt === undefined ? {} : { nextDelayedAt: search.nextDelayedAt }),
-      ...(search.nextBackoffAt === undefined ? {} : { nextBackoffAt: search.nextBackoffAt }),
-      ...(plan === undefined ? {} : { limiter: planWords(plan) }),
+      waitHistogram,
+      workHistogram,
+      nextDelayedAt,
+      nextBackoffAt,
+      limiter: plan && planWords(plan),
       buckets: buckets.map((bucket) => bucketView(bucket, at)),
       workerList: workers.slice(0, workersMax).map((worker) => workerView(worker, held.keys, at)),
       leases: held.keys.map(leaseView),
@@ -142,15 +142,12 @@ export class QueueViewReader {
 async function searchKeys(inspect: Inspect, counts: QueueCounts, at: number): Promise<Search> {
   const found = await findFailingKeys(inspect, counts, failingMax)
   const delayed = counts.delayed === 0 ? [] : (await inspect.list({ state: 'delayed' })).keys
-  const runs = await inspect.failedRuns()
-  const nextDelayedAt = firstDue(delayed)
-  const nextBackoffAt = firstDue(found.keys.filter(({ state }) => state === 'backoff'))
   return {
     at,
     failing: found.keys,
-    runs,
-    ...(nextDelayedAt === undefined ? {} : { nextDelayedAt }),
-    ...(nextBackoffAt === undefined ? {} : { nextBackoffAt }),
+    runs: await inspect.failedRuns(),
+    nextDelayedAt: firstDue(delayed),
+    nextBackoffAt: firstDue(found.keys.filter(({ state }) => state === 'backoff')),
     more: found.more,
   }
 }
@@ -183,10 +180,8 @@ function workerView(worker: WorkerRow, held: readonly KeyInfo[], at: number): Wo
   return {
     ...{ holder, host, pid, concurrency, startedAt, seenAt },
     isGone: concurrency > 0 && isGone(worker, at),
-    ...(stats === undefined ? {} : { busy: stats.busy }),
-    ...(reported === undefined || !isRunning
-      ? {}
-      : { longest: { key: reported.key, since: reported.startedAt } }),
+    busy: stats?.busy,
+    longest: isRunning && reported ? { key: reported.key, since: reported.startedAt } : undefined,
   }
 }
 
@@ -195,7 +190,7 @@ function leaseView({ key, state, failures, held }: KeyInfo): LeaseView {
     key,
     isDirty: state === 'dirty',
     failures,
-    ...(held?.holder === undefined ? {} : { holder: held.holder }),
-    ...(held?.leaseUntil === undefined ? {} : { leaseUntil: held.leaseUntil }),
+    holder: held?.holder,
+    leaseUntil: held?.leaseUntil,
   }
 }

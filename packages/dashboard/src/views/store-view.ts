@@ -1,5 +1,6 @@
 // This folder reads the store and computes what the page shows of it.
 
+import { nextTurn } from '@sluice/core'
 import {
   type HistoryRange,
   judgeQueue,
@@ -12,7 +13,6 @@ import {
 import type { Chart, Overview, QueueRow } from '../wire.ts'
 import { chartOf, depthsOf, sumOf } from './chart-steps.ts'
 import { type Durations, RunDurations } from './durations/run-durations.ts'
-import { yieldToEventLoop } from './yield-to-event-loop.ts'
 
 /** The maximum number of queues in the overview. */
 const queuesMax = 1_000
@@ -23,7 +23,7 @@ export const overviewCap = 10_000
 /** How many queues are read concurrently. */
 const concurrency = 4
 
-/** How many queues are read before the event loop gets a turn. */
+/** How many queues are read before the event loop gets a turn: a store in this process may answer without one. */
 const queuesPerTurn = 8
 
 /** How long a history is shown before it is read again, in milliseconds: steps are 10 s long. */
@@ -126,8 +126,8 @@ export class StoreView {
       ...judgement,
       flow: rates,
       depths: chart === undefined ? [] : depthsOf(chart),
-      ...(wait === undefined ? {} : { wait }),
-      ...(work === undefined ? {} : { work }),
+      wait,
+      work,
     }
     return { row, chart, durations }
   }
@@ -179,7 +179,7 @@ export class StoreView {
       for (let index = next; index < names.length; index = next) {
         next += 1
         answers[index] = await read(names[index] as string)
-        if (next % queuesPerTurn === 0) await yieldToEventLoop()
+        if (next % queuesPerTurn === 0) await new Promise<void>(nextTurn)
       }
     }
     await Promise.all(Array.from({ length: concurrency }, readNext))

@@ -57,13 +57,10 @@ async function withMore(query: string, lines: KeyLines, signal: AbortSignal): Pr
   params.set('cursor', lines.cursor ?? '')
   params.set('limit', String(pageSize - lines.keys.length))
   const more = await request<KeyLines>(`api/keys?${params}`, { signal })
-  const { cursor: _, ...rest } = lines
   return {
-    ...rest,
-    at: more.at,
+    ...more,
     keys: [...lines.keys, ...more.keys],
     lookedAt: lines.lookedAt + more.lookedAt,
-    ...(more.cursor === undefined ? {} : { cursor: more.cursor }),
   }
 }
 

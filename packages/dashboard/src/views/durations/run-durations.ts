@@ -6,12 +6,12 @@ import type { Histogram, Quantiles } from '../../wire.ts'
 import { addCounts, histogramOf, quantilesOf } from './run-histogram.ts'
 import { type RecentWork, WorkerHistory } from './worker-history.ts'
 
-/** How long keys waited and runs took; members are absent where nothing was seen. */
+/** How long keys waited and runs took; `undefined` where nothing was seen. */
 export interface Durations {
-  readonly wait?: Quantiles
-  readonly work?: Quantiles
-  readonly waitHistogram?: Histogram
-  readonly workHistogram?: Histogram
+  readonly wait: Quantiles | undefined
+  readonly work: Quantiles | undefined
+  readonly waitHistogram: Histogram | undefined
+  readonly workHistogram: Histogram | undefined
 }
 
 /** The durations of one queue's runs in the last minute, which need several reads. */
@@ -41,13 +41,12 @@ export class RunDurations {
     // Before two heartbeats were seen, the totals since the workers' start are the best there is.
     const wait = recent.workers > 0 ? recent.wait : this.#total('wait')
     const work = recent.workers > 0 ? recent.work : this.#total('work')
-    const optional = {
+    return {
       wait: quantilesOf(durationBoundsMs, wait),
       work: quantilesOf(durationBoundsMs, work),
       waitHistogram: histogramOf(durationBoundsMs, wait),
       workHistogram: histogramOf(durationBoundsMs, work),
     }
-    return Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined))
   }
 
   #total(name: 'wait' | 'work'): number[] {
