@@ -13,7 +13,6 @@ import { arrayLiteral, type Element } from './array-literal.ts'
 import { number, text } from './columns.ts'
 import { inLockOrder } from './key-order.ts'
 import { dueReasons, type StoredKey, storedKey } from './key-row.ts'
-import type { StoreTime } from './store-time.ts'
 
 /** The keys of a batch while they are locked. */
 export interface LockedKeys {
@@ -31,7 +30,6 @@ export interface KeyChange<T> {
   readonly keys: readonly string[]
   /** Whether keys without a row get one. */
   readonly creates: boolean
-  readonly time: StoreTime
   /** Changes keys; nothing is written if it throws. */
   change(locked: LockedKeys): T | Promise<T>
 }
@@ -51,8 +49,8 @@ export function itemChars(entries: readonly { readonly item: string | undefined 
 /** Locks, changes and writes keys on a connection that is in a transaction. */
 export async function lockAndChange<T>(
   connection: Connection,
-  statements: Statements,
-  { queue, keys, creates, time, change }: KeyChange<T>,
+  { statements, time }: Store,
+  { queue, keys, creates, change }: KeyChange<T>,
 ): Promise<T> {
   const moment = time.moment()
   const locked = arrayLiteral(inLockOrder(keys))
@@ -99,11 +97,10 @@ export async function changeEach<T>(
   creates = false,
 ): Promise<T[]> {
   return await store.transaction((connection) =>
-    lockAndChange(connection, store.statements, {
+    lockAndChange(connection, store, {
       queue,
       keys,
       creates,
-      time: store.time,
       change: (locked) => keys.map((key, index) => verb(locked.key(key), locked, index)),
     }),
   )

@@ -7,12 +7,10 @@ import {
   TokenBuckets,
 } from '@sluice/core/driver'
 import type { Connection } from '../connection/connection.ts'
-import type { Statements } from '../connection/statements.ts'
 import type { Store } from '../connection/store.ts'
 import { arrayLiteral } from './array-literal.ts'
 import { number } from './columns.ts'
 import { inLockOrder } from './key-order.ts'
-import type { StoreTime } from './store-time.ts'
 
 /** Does `work` on the connection on which the buckets of a batch are locked and written. */
 export type OnBucketConnection = <T>(work: (connection: Connection) => Promise<T>) => Promise<T>
@@ -23,7 +21,7 @@ export type OnBucketConnection = <T>(work: (connection: Connection) => Promise<T
  */
 export async function lockBuckets<T>(
   onConnection: OnBucketConnection,
-  { statements, time }: Store,
+  store: Store,
   plans: Iterable<LimiterPlan | undefined>,
   now: EpochMs,
   work: (buckets: TokenBuckets, now: EpochMs) => T,
@@ -31,13 +29,13 @@ export async function lockBuckets<T>(
   const names = bucketNames(plans)
   if (names.length === 0) return work(new TokenBuckets(), now)
   return await onConnection(async (connection) => {
-    const { states, now: lockedAt } = await lockedStates(connection, statements, time, names)
+    const { states, now: lockedAt } = await lockedStates(connection, store, names)
     const buckets = new TokenBuckets((name) => states.get(name))
     const result = work(buckets, lockedAt)
     const charged = buckets.charged()
     const chargedNames = new Set(charged.map(({ name }) => name))
     const unused = names.filter((name) => !chargedNames.has(name))
-    await writeBuckets(connection, statements, charged, unused)
+    await writeBuckets(connection, store, charged, unused)
     return result
   })
 }
@@ -54,8 +52,7 @@ function bucketNames(plans: Iterable<LimiterPlan | undefined>): readonly string[
 /** Locks buckets, of which there is at least one, and reads those that were ever charged. */
 export async function lockedStates(
   connection: Connection,
-  statements: Statements,
-  time: StoreTime,
+  { statements, time }: Store,
   names: readonly string[],
 ): Promise<{ readonly states: ReadonlyMap<string, BucketState>; readonly now: EpochMs }> {
   const moment = time.moment()
@@ -74,7 +71,7 @@ export async function lockedStates(
 /** Writes buckets that are locked; of `unused`, drops those that were never charged. */
 export async function writeBuckets(
   connection: Connection,
-  statements: Statements,
+  { statements }: Store,
   rows: readonly BucketRow[],
   unused: readonly string[],
 ): Promise<void> {

@@ -145,20 +145,19 @@ export async function addByTransitions(
   onBucketConnection?: OnBucketConnection,
 ): Promise<readonly AskReply[]> {
   const { maxPending = never, failuresExpireMs } = options
-  const { statements } = store
   // In a transaction of the caller's, the lock would block all other adds until it ends.
   const locksQueue = onBucketConnection === undefined
   let pending = 0
   if (maxPending !== never) {
-    const rows = await connection.query(statements.countPending, [queue, maxPending, locksQueue])
-    pending = number(rows[0]?.['pending'])
+    const values = [queue, maxPending, locksQueue]
+    const [row] = await connection.query(store.statements.countPending, values)
+    pending = number(row?.['pending'])
   }
-  return await lockAndChange(connection, statements, {
+  return await lockAndChange(connection, store, {
     queue,
     keys: asks.map(({ key }) => key),
     // A full queue gets no rows, which would only be deleted again.
     creates: pending < maxPending,
-    time: store.time,
     async change({ now: lockedAt, seq, key: find }) {
       const plans = asks.map(({ plan }) => plan)
       const onConnection: OnBucketConnection = onBucketConnection ?? ((work) => work(connection))
@@ -172,14 +171,12 @@ export async function addByTransitions(
             return { outcome: 'full', dueAt: never, failures: before }
           }
           if (isNew) pending += 1
-          const { plan } = ask
-          const delayMs =
-            plan === undefined ? ask.delayMs : buckets.delay(plan, before, ask.jitter, now)
+          const delayMs = buckets.delayOf(ask, before, now)
           const outcome = transitions.ask(state, ask, delayMs, options, now, seq(index))
           entry.item = ask.item
-          if (plan !== undefined && outcome !== 'unchanged') buckets.charge()
+          if (outcome !== 'unchanged') buckets.charge()
           const { dueAt, failures } = state
-          return { outcome, dueAt, failures, ...(plan !== undefined && { plannedMs: delayMs }) }
+          return { outcome, dueAt, failures, ...(ask.plan && { plannedMs: delayMs }) }
         }),
       )
     },

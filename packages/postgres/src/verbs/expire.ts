@@ -7,7 +7,7 @@ import {
   transitions,
 } from '@sluice/core/driver'
 import type { Store } from '../connection/store.ts'
-import { lockAndChange } from '../rows/lock-and-change.ts'
+import { changeEach } from '../rows/lock-and-change.ts'
 import { skipLocked } from '../rows/skip-locked.ts'
 
 /** The verb expire. Keys that another transaction has locked fail alone. */
@@ -21,33 +21,17 @@ export async function expire(
     entries: leases,
     keyOf: ({ key }) => key,
     findLocked: (keys) => store.locked(queue, keys, false),
-    serve: (some) =>
-      store.transaction((connection) =>
-        lockAndChange(connection, store.statements, {
-          queue,
-          keys: some.map(({ key }) => key),
-          creates: false,
-          time: store.time,
-          change: ({ now, seq, key: find }) =>
-            some.map(({ key, token }, index) => {
-              const entry = find(key)
-              const { state } = entry
-              const delayMs =
-                plan === undefined ? 0 : perKeyDelay(plan, state.failures, jitter ?? 0)
-              const next = seq(index)
-              const outcome = transitions.expire(
-                state,
-                token,
-                delayMs,
-                maxCrashes,
-                dedupe,
-                now,
-                next,
-              )
-              if (outcome !== 'lost') entry.lastError = error ?? entry.lastError
-              return outcome
-            }),
-        }),
-      ),
+    serve(some) {
+      const keys = some.map(({ key }) => key)
+      return changeEach(store, queue, keys, (entry, { now, seq }, index) => {
+        const { state } = entry
+        const { token } = some[index]!
+        const delayMs = plan === undefined ? 0 : perKeyDelay(plan, state.failures, jitter ?? 0)
+        const next = seq(index)
+        const outcome = transitions.expire(state, token, delayMs, maxCrashes, dedupe, now, next)
+        if (outcome !== 'lost') entry.lastError = error ?? entry.lastError
+        return outcome
+      })
+    },
   })
 }

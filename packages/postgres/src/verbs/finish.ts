@@ -107,27 +107,21 @@ export async function finishByTransitions(
   options: AskOptions,
   onBucketConnection: OnBucketConnection = (work) => work(connection),
 ): Promise<readonly FinishReply[]> {
-  const { statements } = store
-  return await lockAndChange(connection, statements, {
+  return await lockAndChange(connection, store, {
     queue,
     keys: finishes.map(({ key }) => key),
     creates: false,
-    time: store.time,
     async change({ now: lockedAt, seq, key: find }) {
       const plans = finishes.map((one) => (one.as === 'retry' ? one.plan : undefined))
       return await lockBuckets(onBucketConnection, store, plans, lockedAt, (buckets, now) =>
         finishes.map((one, index): FinishReply => {
           const entry = find(one.key)
           const { state } = entry
-          const plan = plans[index]
-          let delayMs = one.as === 'retry' ? one.delayMs : 0
-          if (one.as === 'retry' && plan !== undefined) {
-            delayMs = buckets.delay(plan, state.failures, one.jitter, now)
-          }
+          const delayMs = buckets.delayOf(one, state.failures, now)
           const outcome = transitions.finish(state, one, delayMs, options, now, seq(index))
           if (outcome === 'lost') return { outcome, dueAt: never, failures: 0 }
-          if (plan !== undefined) buckets.charge()
-          if ('error' in one) entry.lastError = one.error ?? entry.lastError
+          buckets.charge()
+          entry.lastError = transitions.errorOf(one) ?? entry.lastError
           return { outcome, dueAt: state.dueAt, failures: state.failures }
         }),
       )

@@ -33,13 +33,11 @@ async function importBuckets(
   store: Store,
   buckets: readonly BucketRow[],
 ): Promise<readonly ImportOutcome[]> {
-  if (buckets.length === 0) return []
   const names = inLockOrder(buckets.map(({ name }) => name))
-  const { statements, time } = store
   return await store.transaction(async (connection) => {
-    const { states } = await lockedStates(connection, statements, time, names)
+    const { states } = await lockedStates(connection, store, names)
     const added = buckets.filter(({ name }) => !states.has(name))
-    await writeBuckets(connection, statements, added, [])
+    await writeBuckets(connection, store, added, [])
     return buckets.map(({ name }) => (states.has(name) ? 'unchanged' : 'imported'))
   })
 }
