@@ -1,10 +1,11 @@
 /** Checks the health of a store, for operators. It only reads. */
 import type { Finding as StoreFinding } from '@sluice/core'
 import { keepsQueues } from './connection/check-server.ts'
-import { type Connections, type Reply, ReplyError } from './connection/connections.ts'
+import type { Connections, Reply } from './connection/connections.ts'
 import { storeError } from './connection/errors.ts'
 import { openConnections } from './connection/open-connections.ts'
 import { checkOptions, type RedisOptions } from './redis-options.ts'
+import { unlessWithheld } from './replicas/replication.ts'
 import { Layout } from './rows/layout.ts'
 import { StoreTime } from './rows/store-time.ts'
 import { Store } from './store.ts'
@@ -65,7 +66,7 @@ type Info = ReadonlyMap<string, string>
 
 /** `INFO` of each primary; empty where the user may not read it. */
 async function infoOf(connections: Connections): Promise<readonly Info[]> {
-  const texts: readonly Reply[] = await readable(connections, ['INFO'])
+  const texts = await readable(connections, ['INFO'])
   return texts.map(
     (text) =>
       new Map(
@@ -77,13 +78,11 @@ async function infoOf(connections: Connections): Promise<readonly Info[]> {
 }
 
 /** The reply of each primary; none if the user may not send the command. */
-async function readable(connections: Connections, command: readonly string[]) {
-  try {
-    return await connections.sendToAll(command)
-  } catch (error) {
-    if (error instanceof ReplyError && error.isWithheld) return []
-    throw error
-  }
+async function readable(
+  connections: Connections,
+  command: readonly string[],
+): Promise<readonly Reply[]> {
+  return (await connections.sendToAll(command).catch(unlessWithheld)) || []
 }
 
 async function settingOf(connections: Connections, name: string): Promise<readonly string[]> {

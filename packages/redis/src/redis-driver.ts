@@ -119,8 +119,7 @@ class RedisDriver implements Driver {
   async open({ clock }: OpenOptions): Promise<void> {
     if (this.#opened !== undefined) return
     const { connection, timeoutMs, environment, prefix, oneSlot, isCluster } = this.#settings
-    const { acceptsEviction, durability, diskChecked, onReplay } = this.#settings
-    const { replicas = 0, disk = false } = durability
+    const { acceptsEviction, replicas, disk, diskChecked, onReplay } = this.#settings
     const connections = await openConnections({ ...connection, timeoutMs, environment })
     try {
       await checkServer(connections, { prefix, acceptsEviction })

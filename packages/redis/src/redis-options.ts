@@ -50,7 +50,8 @@ export interface Settings {
   readonly oneSlot: boolean
   readonly acceptsEviction: boolean
   readonly timeoutMs: number
-  readonly durability: Durability
+  readonly replicas: number
+  readonly disk: boolean
   readonly diskChecked: 'by-me' | undefined
   readonly onReplay: (replayed: Replayed) => void
   readonly environment: Environment
@@ -97,7 +98,8 @@ export function checkOptions(given: RedisOptions): Settings {
     oneSlot: checkBoolean('oneSlot', oneSlot),
     acceptsEviction: checkBoolean('acceptsEviction', acceptsEviction),
     timeoutMs,
-    durability: { replicas, disk },
+    replicas,
+    disk,
     diskChecked,
     onReplay: checkFunction('onReplay', onReplay),
     environment: systemEnvironment,

@@ -1,4 +1,5 @@
 import { SluiceError } from '@sluice/core'
+import { unlessWithheld } from '../replicas/replication.ts'
 import { type Connections, type Reply, ReplyError } from './connections.ts'
 import { storeError } from './errors.ts'
 
@@ -117,14 +118,8 @@ export function keepsQueues(policy: string): boolean {
 }
 
 async function checkEviction(connections: Connections): Promise<void> {
-  let replies: readonly Reply[]
-  try {
-    replies = await connections.sendToAll(['INFO', 'memory'])
-  } catch (error) {
-    // Without the right to read it there is no proof; doctor says what to look at.
-    if (error instanceof ReplyError && error.isWithheld) return
-    throw error
-  }
+  // Without the right to read it there is no proof; doctor says what to look at.
+  const replies = await connections.sendToAll(['INFO', 'memory']).catch(unlessWithheld)
   for (const reply of replies) {
     const policy = /^maxmemory_policy:(\S+)/m.exec(String(reply))?.[1]
     if (policy === undefined || keepsQueues(policy)) continue
