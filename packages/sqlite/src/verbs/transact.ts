@@ -18,7 +18,7 @@ import { addVerb } from './add.ts'
 import { finishVerb } from './finish.ts'
 
 /** The statements of each connection that takes part, prepared once. */
-const sessions = new WeakMap<SqliteDatabase, Statements>()
+const preparedFor = new WeakMap<SqliteDatabase, Statements>()
 
 /** The store that a transaction of the caller must be on. */
 export interface TransactTarget {
@@ -84,10 +84,10 @@ function checkTarget(target: TransactTarget, database: SqliteDatabase): void {
 }
 
 function statementsOf(database: SqliteDatabase): Statements {
-  const known = sessions.get(database)
+  const known = preparedFor.get(database)
   if (known !== undefined) return known
   const statements = prepareStatements(database)
-  sessions.set(database, statements)
+  preparedFor.set(database, statements)
   return statements
 }
 

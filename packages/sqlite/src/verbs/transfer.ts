@@ -58,7 +58,7 @@ export function sqliteTransfer(
     dropRows: (queue, rows) => change(queue, (tx) => dropRows(tx, rows)),
     importBuckets: (buckets) =>
       write((statements) => buckets.map((bucket) => importBucket(statements, bucket))),
-    lastToken: () => write((_session, store) => store.token),
-    raiseTokens: (floor) => write((_session, store) => store.raiseToken(floor)),
+    lastToken: () => write((_, store) => store.token),
+    raiseTokens: (floor) => write((_, store) => store.raiseToken(floor)),
   }
 }
