@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { pack, publishedPackages } from './pack.mjs'
 import { root, say } from './toolbox.mjs'
 import { useTarballs } from './use-tarballs.mjs'
@@ -60,11 +60,9 @@ function tryVersions() {
     const { isOk, text } = call('changeset', ['version'], copy)
     if (!isOk) return [`changeset version: ${text}`]
     const problems = []
-    for (const { manifest } of publishedPackages()) {
-      const path = readdirSync(join(copy, 'packages')).find(
-        (name) => read(join(copy, 'packages', name, 'package.json')).name === manifest.name,
-      )
-      const { version } = read(join(copy, 'packages', path, 'package.json'))
+    for (const { folder: original, manifest } of publishedPackages()) {
+      const path = join(copy, relative(root, original), 'package.json')
+      const { version } = JSON.parse(readFileSync(path, 'utf8'))
       say(`${manifest.name}: ${manifest.version} becomes ${version}`)
       if (manifest.version === '0.0.0' && version !== '0.1.0') {
         problems.push(`the first version of ${manifest.name} would be ${version}`)
@@ -77,8 +75,6 @@ function tryVersions() {
 }
 
 const isChangeset = (name) => name.endsWith('.md') && name !== 'README.md'
-
-const read = (path) => JSON.parse(readFileSync(path, 'utf8'))
 
 async function dry() {
   const problems = tryVersions()

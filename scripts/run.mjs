@@ -15,6 +15,11 @@ const build = () => {
   return run('turbo', ['run', 'build', '--output-logs=errors-only', '--concurrency=2'])
 }
 
+async function release(part) {
+  await ensureInstalled()
+  return (await build()) || run('node', ['scripts/release.mjs', part])
+}
+
 /** Runs steps in order, all of them, and answers with the first code that is not zero. */
 async function all(...steps) {
   let code = 0
@@ -131,17 +136,8 @@ const commands = {
   },
 
   // What a release does, short of publishing: versions, tarballs, installs by npm, pnpm and Yarn.
-  async 'release-dry'() {
-    await ensureInstalled()
-    const built = await build()
-    return built || run('node', ['scripts/release.mjs', 'dry'])
-  },
-
-  async 'release-publish'() {
-    await ensureInstalled()
-    const built = await build()
-    return built || run('node', ['scripts/release.mjs', 'publish'])
-  },
+  'release-dry': () => release('dry'),
+  'release-publish': () => release('publish'),
 
   async 'release-version'() {
     await ensureInstalled()
@@ -178,19 +174,13 @@ const commands = {
   },
 
   async bench(args) {
-    if (!existsSync(join(root, 'benchmarks', 'package.json'))) {
-      say('there are no benchmarks yet')
-      return 0
-    }
     const env = { SLUICE_BENCH: '1' }
     await ensureInstalled()
     const built = await build()
     // Its own lockfile: rivals and database clients are no business of `npm test`.
     const cwd = join(root, 'benchmarks')
     say('installing what the benchmarks compare with')
-    const installed = await run('pnpm', ['install', '--frozen-lockfile'], {
-      cwd,
-    })
+    const installed = await run('pnpm', ['install', '--frozen-lockfile'], { cwd })
     return built || installed || run('node', ['src/bench.ts', ...args], { cwd, env })
   },
 
