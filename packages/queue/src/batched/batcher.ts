@@ -2,6 +2,7 @@ import {
   type Awaitable,
   batchKeysMax,
   type Failure,
+  nextTurn,
   SluiceError,
   systemClock,
   type Timer,
@@ -9,7 +10,6 @@ import {
 import { unknownOutcome } from '../core/queue-errors.ts'
 import type { DriverCalls } from '../driver/driver-calls.ts'
 import { retryDelayMs } from '../driver/retryable.ts'
-import { nextTurn } from '../environment/environment.ts'
 import { notInTime, pause } from '../environment/timing.ts'
 import { AnswerWaits } from './answer-waits.ts'
 import {

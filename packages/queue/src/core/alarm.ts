@@ -1,5 +1,4 @@
-import { type Clock, heartbeatMs, systemClock, type Timer } from '@sluice/core'
-import { nextTurn } from '../environment/environment.ts'
+import { type Clock, heartbeatMs, nextTurn, systemClock, type Timer } from '@sluice/core'
 
 /** When the alarm goes off next. */
 export interface AlarmSetting {

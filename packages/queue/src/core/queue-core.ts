@@ -11,13 +11,13 @@ import {
   type Finish,
   type FinishOutcome,
   never,
+  nextTurn,
   type SluiceError,
   sluiceChannel,
 } from '@sluice/core'
 import { type CallOwner, DriverCalls } from '../driver/driver-calls.ts'
 import type { HandleUser } from '../driver/driver-handle.ts'
 import type { GateUser } from '../driver/retry-gate.ts'
-import { nextTurn } from '../environment/environment.ts'
 import { BlankHeld } from '../held/blank-held.ts'
 import type { HeldKey, HeldOwner, HeldPolicy } from '../held/held-key.ts'
 import { HeldSet } from '../held/held-set.ts'

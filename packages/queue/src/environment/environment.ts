@@ -1,7 +1,5 @@
 // This folder is the process and its time: randomness, the machine, stderr, and limits in real time.
 
-export { nextTurn } from '@sluice/core'
-
 // A browser has no process. A static import of a module of Node would not even be bundled for it.
 const process = globalThis.process as typeof globalThis.process | undefined
 

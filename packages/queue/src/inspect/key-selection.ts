@@ -9,9 +9,9 @@ import {
   type ListReply,
   type ListRequest,
   never,
+  nextTurn,
   type OperateOutcome,
 } from '@sluice/core'
-import { nextTurn } from '../environment/environment.ts'
 import { lastErrorOf } from './key-info.ts'
 import {
   type BulkOptions,

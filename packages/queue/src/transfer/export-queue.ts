@@ -1,7 +1,6 @@
-import { batchKeysMax, SluiceTypeError } from '@sluice/core'
+import { batchKeysMax, nextTurn, SluiceTypeError } from '@sluice/core'
 import { transferRow } from '@sluice/core/driver'
 import type { QueueCore } from '../core/queue-core.ts'
-import { nextTurn } from '../environment/environment.ts'
 import { PlainQueue } from '../queue/plain-queue.ts'
 import type { Queue } from '../queue/queue.ts'
 import { leavingBucket, leavingInstant, leavingRow } from './transfer-instants.ts'

@@ -2,12 +2,12 @@ import {
   checkString,
   describeValue,
   type ImportOutcome,
+  nextTurn,
   SluiceTypeError,
   type TransferRow,
 } from '@sluice/core'
 import { manyWords } from '@sluice/core/words'
 import { whenFree } from '../driver/when-free.ts'
-import { nextTurn } from '../environment/environment.ts'
 import type { Queue } from '../queue/queue.ts'
 import { coreOf } from './export-queue.ts'
 import { keysMaxOf, transferBatches } from './transfer-batches.ts'

@@ -12,6 +12,7 @@ import {
   type Driver,
   failuresExpireMsDefault,
   keyStateWords,
+  nextTurn,
   noToken,
   type Operate,
   SluiceTypeError,
@@ -22,7 +23,7 @@ import { defaultRetryPlan } from '../core/retry-plans.ts'
 import { DriverHandle, type HandleUser } from '../driver/driver-handle.ts'
 import { vanished } from '../driver/remarks.ts'
 import { isTransient, retryDelayMs } from '../driver/retryable.ts'
-import { nextTurn, randomName } from '../environment/environment.ts'
+import { randomName } from '../environment/environment.ts'
 import { moveMarkOf, setMoveMark } from './move-mark.ts'
 import { keysMaxOf, transferBatches } from './transfer-batches.ts'
 import { enteringBucket, enteringRow, leavingBucket, leavingRow } from './transfer-instants.ts'

@@ -4,12 +4,12 @@ import {
   delayMsMax,
   graceMsDefault,
   heartbeatMs,
+  nextTurn,
   SluiceError,
   systemClock,
   type Ticker,
 } from '@sluice/core'
 import type { QueueCore } from '../core/queue-core.ts'
-import { nextTurn } from '../environment/environment.ts'
 import { giveBack } from '../held/give-back.ts'
 import type { HeldKey } from '../held/held-key.ts'
 import type { PlainQueue } from '../queue/plain-queue.ts'

@@ -1,5 +1,4 @@
-import { type Clock, SluiceError, systemClock, type Ticker } from '@sluice/core'
-import { nextTurn } from '../environment/environment.ts'
+import { type Clock, nextTurn, SluiceError, systemClock, type Ticker } from '@sluice/core'
 
 /** How long handlers may occupy the event loop before other work gets a turn. */
 const turnMsMax = 10

@@ -1,7 +1,13 @@
-import { type EpochMs, heartbeatMs, type Lease, never, type TickReply } from '@sluice/core'
+import {
+  type EpochMs,
+  heartbeatMs,
+  type Lease,
+  never,
+  nextTurn,
+  type TickReply,
+} from '@sluice/core'
 import type { QueueCore } from '../../core/queue-core.ts'
 import { StoreTime } from '../../driver/store-time.ts'
-import { nextTurn } from '../../environment/environment.ts'
 import type { Leases } from '../../leases/leases.ts'
 
 /** How many expired leases one tick reports, and how many stale rows it deletes. */

@@ -1,5 +1,5 @@
+import { nextTurn } from '@sluice/core'
 import type { QueueCore } from '../../core/queue-core.ts'
-import { nextTurn } from '../../environment/environment.ts'
 import { giveBack } from '../../held/give-back.ts'
 import type { HeldKey, HeldPolicy } from '../../held/held-key.ts'
 import type { ClaimsInFlight } from './claim-once.ts'
