@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout as pause } from 'node:timers/promises' // real time: clocks are what is tested
 import { monotonicNow, watchHoldUps } from '@sluice/needs/hold-ups'
 import { SteppedClock, startWithClock } from '@sluice/needs/stepped-clock'
 import { type PostgresServer, startPostgres } from '@sluice/test-postgres'
@@ -74,11 +75,6 @@ class ClockWorker {
     this.child.kill('SIGKILL')
     await ended
   }
-}
-
-function pause(ms: number): Promise<void> {
-  // real time: the clocks of processes and servers are what is tested.
-  return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
 /** The wall clock of the process that told something last. */

@@ -1,3 +1,4 @@
+import { setTimeout as passes } from 'node:timers/promises' // real time: writes that a paused replica misses
 import type { ClusterNode, RedisProcess } from '@sluice/test-redis'
 import { startCluster, startSentinel } from '@sluice/test-redis'
 
@@ -21,13 +22,6 @@ export interface FailingOptions {
   readonly timeoutMs: number
   /** A key of the queue. */
   readonly key: string
-}
-
-async function passes(ms: number): Promise<void> {
-  await new Promise((resolve) => {
-    // real time: what the replica misses while it stands still is what a failover loses.
-    setTimeout(resolve, ms)
-  })
 }
 
 /** While the replica stands still, the primary takes writes that the replica never receives. */

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as passes } from 'node:timers/promises' // real time: processes work in between
 import { driverAt } from '../stores/driver-at.ts'
 import { startFailingServers } from './failing-servers.ts'
 import { type FailoverFigures, failoverFigures } from './failover-figures.ts'
@@ -47,13 +48,6 @@ const drainMsMax = 120_000
 
 /** How many adds of each process are acknowledged before each failover. */
 const addsBetween = 500
-
-async function passes(ms: number): Promise<void> {
-  await new Promise((resolve) => {
-    // real time: processes work in between.
-    setTimeout(resolve, ms)
-  })
-}
 
 /** Lets processes work while one primary after another is killed, and reads what they wrote down. */
 export async function failoverRun(options: FailoverRunOptions): Promise<FailoverRunFigures> {

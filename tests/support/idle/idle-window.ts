@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as passes } from 'node:timers/promises' // real time: what processes do in it is counted
 import { needs } from '@sluice/needs'
 import { monotonicNow } from '@sluice/needs/hold-ups'
 import { type PostgresServer, startPostgres } from '@sluice/test-postgres'
@@ -28,13 +29,6 @@ export interface IdleWindow {
 }
 
 const canTrace = needs('strace', spawnSync('strace', ['-V'], { stdio: 'ignore' }).status === 0)
-
-async function passes(ms: number): Promise<void> {
-  await new Promise((resolve) => {
-    // real time: what is counted is what processes do in a length of time.
-    setTimeout(resolve, ms)
-  })
-}
 
 /** Adds a key, and waits until one of the processes has run it. */
 async function runsKey(processes: readonly IdleProcess[]): Promise<void> {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { setTimeout as realTime } from 'node:timers/promises' // real time: the pauses between tries
 import { Chance } from '@sluice/conformance'
 import { type Driver, SluiceError } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
@@ -36,13 +37,6 @@ const calmRealMs = 8_000
 
 /** Longer than the longest pause between two tries. */
 const pauseMsMax = 2_000
-
-async function realTime(ms: number): Promise<void> {
-  await new Promise((resolve) => {
-    // real time: the pauses between tries on a store in trouble obey no other clock.
-    setTimeout(resolve, ms)
-  })
-}
 
 /**
  * Several processes work on one store, which refuses calls, loses them and is late. Then it is well

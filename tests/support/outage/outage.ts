@@ -1,3 +1,4 @@
+import { setTimeout as passes } from 'node:timers/promises' // real time: what a process does in it is counted
 import { type HoldUp, heldUpMs, monotonicNow, watchHoldUps } from '@sluice/needs/hold-ups'
 import type { Trouble } from './troubles.ts'
 import { WorkingProcess } from './working-process.ts'
@@ -32,13 +33,6 @@ const recoveryMsMax = 15_000
 
 /** How long a process may take to say something else: only ends what hangs. */
 const saysMsMax = 90_000
-
-async function passes(ms: number): Promise<void> {
-  await new Promise((resolve) => {
-    // real time: what is counted is what a process does in a length of time.
-    setTimeout(resolve, ms)
-  })
-}
 
 /** Keys that fall due one after another during the trouble. */
 const due = 20

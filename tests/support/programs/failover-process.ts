@@ -2,7 +2,10 @@
  * A process that adds keys at a rate, and works on them unless it only adds. It writes down what it
  * does in a file of its own. Takes options as JSON.
  */
+// real time: the load of a run is so many keys a second.
+
 import { openSync, writeSync } from 'node:fs'
+import { setTimeout as passes } from 'node:timers/promises' // real time: keys a second
 import type { Driver, FinishReply } from '@sluice/core'
 import { createQueue, createWorker } from 'sluice'
 import type { FailoverProcessOptions } from '../failovers/failover-processes.ts'
@@ -22,11 +25,6 @@ type Unstamped = Line extends infer L ? (L extends Line ? Omit<L, 'at'> : never)
 function write(...lines: readonly Unstamped[]): void {
   const at = now()
   writeSync(file, lines.map((line) => `${JSON.stringify({ ...line, at })}\n`).join(''))
-}
-
-async function passes(ms: number): Promise<void> {
-  // real time: the load of a run is so many keys a second.
-  await new Promise((resolve) => setTimeout(resolve, ms))
 }
 
 /** Writes down which finishes were acknowledged. */

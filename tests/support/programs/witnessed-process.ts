@@ -2,7 +2,10 @@
  * A process that adds keys and works on them, and writes down what it does in a file of its own,
  * which outlives a kill. Takes the address of the store, the path of the record, its name and a seed.
  */
+// real time: the work of a handler, and the pauses of a program that adds.
+
 import { openSync, writeSync } from 'node:fs'
+import { setTimeout as passes } from 'node:timers/promises' // real time: the work of a handler
 import { Chance } from '@sluice/conformance'
 import { monotonicNow as now, watchHoldUps } from '@sluice/needs/hold-ups'
 import { createRateLimitingQueue, createWorker, exponential } from 'sluice'
@@ -28,11 +31,6 @@ async function timed<T>(call: string, promise: Promise<T>): Promise<T> {
     const ms = now() - from
     if (ms > 1_000) write({ what: 'pending', ms, call })
   }
-}
-
-async function passes(ms: number): Promise<void> {
-  // real time: the work of a handler, and the pauses of a program that adds.
-  await new Promise((resolve) => setTimeout(resolve, ms))
 }
 
 write({ what: 'process', process: name })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as passes } from 'node:timers/promises' // real time: faults last
 import { Chance } from '@sluice/conformance'
 import { type ProxyMode, StoreProxy } from '@sluice/needs/store-proxy'
 import { startPostgres } from '@sluice/test-postgres'
@@ -36,13 +37,6 @@ const overlapMsMax = 400
 
 /** How long it may take until all keys have run once the faults have ended. */
 const drainMsMax = 60_000
-
-async function passes(ms: number): Promise<void> {
-  await new Promise((resolve) => {
-    // real time: faults last, and processes need some in between.
-    setTimeout(resolve, ms)
-  })
-}
 
 const toProcesses: Readonly<Record<string, Fault>> = {
   kill: (processes, chance) => processes.kill(chance.below(3)),
