@@ -24,24 +24,24 @@ test('the presets have the bounds of the originals, digit by digit', () => {
     '10',
   ]
   // Go writes 9.999999999999999e-06 where JavaScript writes 0.000009999999999999999.
-  expect(boundsOf('buckets', 'kubernetes').map(Number)).toEqual(kubernetes.map(Number))
-  expect(boundsOf('buckets', 'controller-runtime').map(Number)).toEqual(
+  expect(boundsOf('kubernetes').map(Number)).toEqual(kubernetes.map(Number))
+  expect(boundsOf('controller-runtime').map(Number)).toEqual(
     [...kubernetes, '100', '1000'].map(Number),
   )
 })
 
 test('the tidy bounds go from a millisecond to a quarter of an hour', () => {
-  expect(boundsOf('buckets', 'tidy')).toEqual([
+  expect(boundsOf('tidy')).toEqual([
     ...[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5],
     ...[1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1_000],
   ])
 })
 
 test('bounds of one s own have to rise from above 0', () => {
-  expect(boundsOf('buckets', [0.5, 1])).toEqual([0.5, 1])
+  expect(boundsOf([0.5, 1])).toEqual([0.5, 1])
   const wrong = [[], [0, 1], [1, 1], [2, 1], [Number.NaN], [1, Infinity], 'huge', 'constructor', 7]
   for (const bad of wrong) {
-    expect(() => boundsOf('buckets', bad as never)).toThrow(/^buckets .*ERR_INVALID_INPUT/)
+    expect(() => boundsOf(bad as never)).toThrow(/^buckets .*ERR_INVALID_INPUT/)
   }
 })
 

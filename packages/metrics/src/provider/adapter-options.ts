@@ -33,7 +33,7 @@ export function splitOptions(options: AdapterOptions, own: readonly string[]): S
     }
   }
   if (controllerRuntime !== undefined) checkBoolean('controllerRuntime', controllerRuntime)
-  const queueBounds = boundsOf('buckets', buckets)
+  const queueBounds = boundsOf(buckets)
   const isWanted = (id: MetricId): boolean =>
     controllerRuntime !== false || metricTable[id].family !== 'controller-runtime'
   return {

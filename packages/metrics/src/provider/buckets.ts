@@ -3,10 +3,10 @@ import { SluiceTypeError } from '@sluice/core'
 /** The upper bounds of a histogram: a preset by name, or seconds in rising order. */
 export type Buckets = 'tidy' | 'controller-runtime' | 'kubernetes' | readonly number[]
 
-/** Bounds that grow tenfold, multiplied step by step, as in the originals. */
-function tenfold(first: number, count: number): number[] {
+/** Bounds that grow tenfold from 10 ns, multiplied step by step, as in the originals. */
+function tenfold(count: number): number[] {
   const bounds: number[] = []
-  for (let bound = first; bounds.length < count; bound *= 10) bounds.push(bound)
+  for (let bound = 10e-9; bounds.length < count; bound *= 10) bounds.push(bound)
   return bounds
 }
 
@@ -17,8 +17,8 @@ const presets: Readonly<Record<string, readonly number[]>> = {
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600,
     1000,
   ],
-  'controller-runtime': tenfold(10e-9, 12),
-  kubernetes: tenfold(10e-9, 10),
+  'controller-runtime': tenfold(12),
+  kubernetes: tenfold(10),
 }
 
 /** The bounds of controller-runtime for the time of a reconciliation. */
@@ -27,8 +27,8 @@ export const reconcileBuckets: readonly number[] = [
   1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60,
 ]
 
-/** The bounds of an option. Throws for values that are neither a preset nor rising numbers. */
-export function boundsOf(parameter: string, buckets: Buckets): readonly number[] {
+/** The bounds that the option `buckets` names. Throws for values that are neither a preset nor rising numbers. */
+export function boundsOf(buckets: Buckets): readonly number[] {
   if (typeof buckets === 'string') {
     // `constructor` is a member of every object, and no preset.
     const preset = Object.hasOwn(presets, buckets) ? presets[buckets] : undefined
@@ -42,7 +42,7 @@ export function boundsOf(parameter: string, buckets: Buckets): readonly number[]
   }
   const names = Object.keys(presets).map((name) => `'${name}'`)
   throw new SluiceTypeError(
-    parameter,
+    'buckets',
     `must be ${names.join(', ')}, or a list of rising numbers of seconds above 0`,
   )
 }
