@@ -1,12 +1,9 @@
-/** How often a state of other processes is looked at, in milliseconds. */
+/** How often a state of other processes is looked at, and for how long, in milliseconds. */
 const lookMs = 10
+const withinMs = 30_000
 
 /** Waits until `isSo` answers true. An error counts as false until the timeout. */
-export async function until(
-  what: string,
-  isSo: () => Promise<boolean>,
-  withinMs = 30_000,
-): Promise<void> {
+export async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
   const endAt = performance.now() + withinMs
   for (;;) {
     let failure: unknown

@@ -143,7 +143,7 @@ export class Printer {
 
   /** Writes a note to stderr. */
   async note(text: string): Promise<void> {
-    await this.#clearProgress()
+    await this.endProgress()
     await this.#terminal.stderr.write(`${text}\n`)
   }
 
@@ -162,10 +162,6 @@ export class Printer {
 
   /** Clears the progress. */
   async endProgress(): Promise<void> {
-    await this.#clearProgress()
-  }
-
-  async #clearProgress(): Promise<void> {
     if (!this.#isProgressShown) return
     this.#isProgressShown = false
     await this.#terminal.stderr.write('\r\u001b[K')
