@@ -141,15 +141,8 @@ async function play(
     await withinTime(
       'the case',
       (async () => {
-        const scene = await Scene.begin(create, {
-          log,
-          subject,
-          resources,
-          ...(hintMs !== undefined && { hintMs }),
-          ...(chance !== undefined && { chance }),
-          ...(leaseMs !== undefined && { leaseMs }),
-        })
-        await chosen.run(scene)
+        const given = { log, subject, resources, hintMs, chance, leaseMs }
+        await chosen.run(await Scene.begin(create, given))
       })(),
       timeoutOf(chosen, options),
     )

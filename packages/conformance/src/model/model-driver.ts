@@ -23,6 +23,7 @@ import {
   type Lease,
   type ListReply,
   type ListRequest,
+  leaseEndsMax,
   never,
   noToken,
   type OpenOptions,
@@ -54,9 +55,6 @@ export interface ModelOptions {
   /** The effect of a step of the clock; `wall` by default. */
   readonly time?: Capabilities['time'] | undefined
 }
-
-/** How many expired leases one claim reports. */
-const leaseEndsMax = 100
 
 /**
  * The contract, written as plainly as possible: a `Map` of keys, the transitions of core, and

@@ -193,13 +193,9 @@ export class Scene {
   }
 
   async add(key: string, parts: AskParts & OptionParts = {}): Promise<AskReply> {
-    const { dedupe, failuresExpireMs, maxPending, ...ask } = parts
-    const options = this.options({
-      ...(dedupe !== undefined && { dedupe }),
-      ...(failuresExpireMs !== undefined && { failuresExpireMs }),
-      ...(maxPending !== undefined && { maxPending }),
-    })
-    return succeeded(only(await this.driver.add(this.queue, [this.ask(key, ask)], options)))
+    const { dedupe: _, failuresExpireMs: __, maxPending: ___, ...ask } = parts
+    const asks = [this.ask(key, ask)]
+    return succeeded(only(await this.driver.add(this.queue, asks, this.options(parts))))
   }
 
   async addAfter(
@@ -287,14 +283,8 @@ export class Scene {
     delayMs: number,
     parts: RetryParts & OptionParts = {},
   ): Promise<FinishReply> {
-    const { dedupe, failuresExpireMs, ...rest } = parts
-    return await this.finish(
-      { as: 'retry', key, token, ...rest, delayMs },
-      {
-        ...(dedupe !== undefined && { dedupe }),
-        ...(failuresExpireMs !== undefined && { failuresExpireMs }),
-      },
-    )
+    const { dedupe: _, failuresExpireMs: __, ...rest } = parts
+    return await this.finish({ as: 'retry', key, token, ...rest, delayMs }, parts)
   }
 
   async release({ key, token }: Lease, options: OptionParts = {}): Promise<FinishReply> {
