@@ -1,13 +1,11 @@
+import { historyResolutions } from '@sluice/core/driver'
 import type { HistoryStep, QueueHistory, WorkerRow } from 'sluice'
 import type { Chart, ChartStep } from '../wire.ts'
 import { chartMarks, sumOfMarks } from './chart-marks.ts'
 
-/** How many steps each range has: its time, and the one that is not over. */
-const stepsOf: Readonly<Record<number, number>> = { 10000: 31, 60000: 61, 600000: 145 }
-
 /** When the axis of a history begins, and how many steps it has. */
 export function axisOf({ now, stepMs }: QueueHistory): { from: number; count: number } {
-  const count = stepsOf[stepMs] ?? 1
+  const count = historyResolutions.find((each) => each.stepMs === stepMs)?.steps ?? 1
   return { from: (Math.floor(now / stepMs) - count + 1) * stepMs, count }
 }
 

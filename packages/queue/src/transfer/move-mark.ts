@@ -1,11 +1,8 @@
-import { type Driver, failuresExpireMsDefault, type WorkerInfo } from '@sluice/core'
+import { type Driver, failuresExpireMsDefault, type WorkerInfo, workerMsMax } from '@sluice/core'
 import { thisProcess } from '../environment/environment.ts'
 
 /** The name of a move in the list of workers. */
 const holder = 'sluice:move-queues'
-
-/** How long a move that was interrupted is remembered: for as long as stores keep workers. */
-const rememberedMs = 24 * 60 * 60 * 1_000
 
 /**
  * What a move leaves with a queue of its source: in `resumes` whether the new store is to hand out
@@ -15,7 +12,7 @@ export type MoveMark = WorkerInfo['settings']
 
 /** The mark of the last move from a store. */
 export async function moveMarkOf(driver: Driver, queue: string): Promise<MoveMark> {
-  const workers = (await driver.workers?.(queue, rememberedMs)) ?? []
+  const workers = (await driver.workers?.(queue, workerMsMax)) ?? []
   return workers.find((worker) => worker.holder === holder)?.settings ?? {}
 }
 
