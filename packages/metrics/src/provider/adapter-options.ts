@@ -37,15 +37,8 @@ export function splitOptions(options: AdapterOptions, own: readonly string[]): S
   const isWanted = (id: MetricId): boolean =>
     controllerRuntime !== false || metricTable[id].family !== 'controller-runtime'
   return {
-    recorder: Object.fromEntries(
-      recorderOptionNames
-        .filter((name) => options[name] !== undefined)
-        .map((name) => [name, options[name]]),
-    ),
-    naming: {
-      ...(controllers === undefined ? {} : { controllers }),
-      ...(controllerRuntime === undefined ? {} : { controllerRuntime }),
-    },
+    recorder: Object.fromEntries(recorderOptionNames.map((name) => [name, options[name]])),
+    naming: { controllers, controllerRuntime },
     ids: metricIds.filter(isWanted),
     bounds: (id) => (id === 'reconcileTime' ? reconcileBuckets : queueBounds),
   }

@@ -86,7 +86,7 @@ export function checkRecorderOptions(options: CustomRecorderOptions): CheckedRec
     timeoutMs: checkNumber('timeoutMs', timeoutMs ?? 5_000, { above: 0 }),
     onError: reportTo(onError),
     exporter: checkString('exporter', exporter ?? 'custom', { empty: false, bytesMax: 40 }),
-    ...(driver === undefined ? {} : { driver }),
-    ...(queues === undefined ? {} : { queues: checkQueues(queues) }),
+    driver,
+    queues: queues === undefined ? undefined : checkQueues(queues),
   }
 }
