@@ -10,7 +10,7 @@ import { publishedReadme, readmeOf } from './published-readme.mjs'
 import { root, say } from './toolbox.mjs'
 
 const secondsMax = 60
-/** What the programs need beside our packages, as their READMEs say. */
+/** What the programs need in addition to our packages, as their READMEs say. */
 const strangers = { 'better-sqlite3': '^13.2.0', 'prom-client': '^15.1.3', pg: '^8.23.1' }
 
 const managers = {

@@ -65,7 +65,7 @@ export function queueOf(
   })
 }
 
-/** What a worker of the shop needs besides its queue. */
+/** What a worker of the shop needs in addition to its queue. */
 export interface WorkOptions {
   readonly clock: Clock
   readonly chance: () => number

@@ -134,14 +134,14 @@ export class ModelDriver implements Driver {
       const { dueAt, failures } = state
       return { outcome, dueAt, failures, ...(plan !== undefined && { plannedMs: plan.delayMs }) }
     })
-    this.#settle(queue)
+    this.#written(queue)
     return replies
   }
 
   cancel(queue: string, keys: readonly string[]): CancelOutcome[] {
     this.#now()
     const outcomes = keys.map((key) => this.#rules.cancel(this.#store.key(queue, key).state))
-    this.#settle(queue)
+    this.#written(queue)
     return outcomes
   }
 
@@ -179,7 +179,7 @@ export class ModelDriver implements Driver {
       if (outcome !== 'lost') entry.lastError = options.error ?? entry.lastError
       return outcome
     })
-    this.#settle(queue)
+    this.#written(queue)
     return outcomes
   }
 
@@ -189,7 +189,7 @@ export class ModelDriver implements Driver {
       const { state } = this.#store.key(queue, key)
       return { outcome: this.#rules.renew(state, token, leaseUntil), leaseUntil: state.leaseUntil }
     })
-    this.#settle(queue)
+    this.#written(queue)
     return replies
   }
 
@@ -201,7 +201,7 @@ export class ModelDriver implements Driver {
       if (outcome === 'lost') return { outcome, dueAt: never, failures: 0 }
       return { outcome, dueAt: entry.state.dueAt, failures: entry.state.failures }
     })
-    this.#settle(queue)
+    this.#written(queue)
     return replies
   }
 
@@ -236,7 +236,7 @@ export class ModelDriver implements Driver {
   forget(queue: string, keys: readonly string[]): ForgetOutcome[] {
     this.#now()
     const outcomes = keys.map((key) => this.#rules.forget(this.#store.key(queue, key).state))
-    this.#settle(queue)
+    this.#written(queue)
     return outcomes
   }
 
@@ -370,7 +370,7 @@ export class ModelDriver implements Driver {
   }
 
   /** After every write: deletes keys without a state, and calls the watchers. */
-  #settle(queue: string): void {
+  #written(queue: string): void {
     this.#store.sweep(queue, (state) => this.#rules.isGone(state))
     this.#store.wake(queue)
   }

@@ -5,7 +5,7 @@ import type { Rules } from './rules.ts'
 
 /** The verbs that move keys between stores, over the same store and rules. */
 export function modelTransfer(store: ModelStore, rules: Rules, now: () => EpochMs): Transfer {
-  function settle(queue: string): void {
+  function written(queue: string): void {
     store.sweep(queue, (state) => rules.isGone(state))
     store.wake(queue)
   }
@@ -31,12 +31,12 @@ export function modelTransfer(store: ModelStore, rules: Rules, now: () => EpochM
   return {
     importRows(queue, rows) {
       const outcomes = structuredClone(rows).map((row) => importRow(queue, row))
-      settle(queue)
+      written(queue)
       return outcomes
     },
     dropRows(queue, rows) {
       const outcomes = rows.map((row) => dropRow(queue, row))
-      settle(queue)
+      written(queue)
       return outcomes
     },
     importBuckets: (buckets) =>

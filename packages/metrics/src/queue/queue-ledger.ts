@@ -269,7 +269,7 @@ export class QueueLedger {
     const { key, token } = finish
     const { now, monotonicMs } = moment
     const running = this.#running.get(token)
-    // Beside a worker, `get` has handed it out; a release gives it back before a handler was called.
+    // `get` has handed it out, in a process that has a worker too; a release gives it back before a handler was called.
     if (running !== undefined && finish.as !== 'release') this.#waited(running)
     this.runEnded(token, monotonicMs)
     this.#running.delete(token)

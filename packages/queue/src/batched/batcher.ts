@@ -260,8 +260,8 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
     const answered = this.#unanswered.add(jobs)
     this.#startWatch()
     answer.then(
-      (replies) => this.#unanswered.settle(jobs, () => this.#answered(jobs, replies)),
-      (error: unknown) => this.#unanswered.settle(jobs, () => this.#failed(jobs, error)),
+      (replies) => this.#unanswered.answer(jobs, () => this.#answered(jobs, replies)),
+      (error: unknown) => this.#unanswered.answer(jobs, () => this.#failed(jobs, error)),
     )
     await answered
     for (let turn = 0; turn < callerTurns; turn += 1) await undefined

@@ -30,11 +30,11 @@ export class UnansweredBatches<Request, Reply> {
     })
   }
 
-  /** Takes a batch out, does `settle`, and ends the wait for it. */
-  settle(jobs: readonly BatchJob<Request, Reply>[], settle: () => void): void {
+  /** Takes a batch out, calls `answer` for its jobs, and ends the wait for it. */
+  answer(jobs: readonly BatchJob<Request, Reply>[], answer: () => void): void {
     const goOn = this.#batches.get(jobs)
     this.#batches.delete(jobs)
-    settle()
+    answer()
     goOn?.()
   }
 

@@ -47,17 +47,17 @@ export class StoreHealth {
     this.#unanswered += 1
     answer.then(
       () => {
-        this.#settled()
+        this.#ended()
         this.#answered(verb)
       },
       (error: unknown) => {
-        this.#settled()
+        this.#ended()
         this.failed(verb, error)
       },
     )
   }
 
-  #settled(): void {
+  #ended(): void {
     this.#unanswered -= 1
     this.#silentSince = this.#unanswered > 0 ? systemClock.monotonicMs() : Infinity
   }
