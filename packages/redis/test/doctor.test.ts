@@ -84,8 +84,8 @@ describe.skipIf(!needs('redis-server', hasRedis))('doctor', () => {
     const onTime = createServer((client) => {
       const upstream = connect(server.port)
       client.on('data', (chunk) => {
-        // From here to the reply, five seconds pass.
-        if (chunk.includes('$4\r\nTIME\r\n')) vi.setSystemTime(Date.now() + 5_000)
+        // From here to the reply, ten seconds pass.
+        if (chunk.includes('$4\r\nTIME\r\n')) vi.setSystemTime(Date.now() + 10_000)
         upstream.write(chunk)
       })
       upstream.pipe(client)
@@ -93,7 +93,8 @@ describe.skipIf(!needs('redis-server', hasRedis))('doctor', () => {
     })
     await once(onTime.listen(0, '127.0.0.1'), 'listening')
     onTestFinished(() => void onTime.close())
-    vi.useFakeTimers({ toFake: ['Date'] })
+    // And two before the server reads its clock.
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 2_000 })
     onTestFinished(() => void vi.useRealTimers())
     const { port } = onTime.address() as AddressInfo
     const found = await doctor({ url: `redis://127.0.0.1:${port}` })
