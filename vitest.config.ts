@@ -46,30 +46,48 @@ const env = { TMPDIR: scratchFolder() }
 // stripped, costs a new process 0.35 s of processor time without the cache, 0.1 s with it.
 process.env['NODE_COMPILE_CACHE'] ??= compileCache()
 
-/** The files that take longest, by a part of their path: these start first, in this order. */
-const longest = [
-  'packages/sqlite/test/conformance.test',
+/** Parts of the paths of long files that compute, or let a server or a browser compute, all the time. */
+const computing = [
   'packages/postgres/test/conformance/conformance',
-  'packages/redis/test/conformance/conformance',
+  'packages/sqlite/test/conformance.test',
   '.browser.test',
-  'tests/test/',
-  'examples/operator/',
-  ...['apps/', 'tools/doctest/', 'packages/redis/', 'packages/postgres/', 'packages/sqlite/'],
 ]
 
+/** Parts of the paths of files that wait most of the time: for servers, leases and other processes. */
+const waiting = ['apps/', 'examples/operator/', 'packages/redis/', 'tests/test/']
+
+/** Of the other files, those that start first. */
+const first = ['tools/doctest/', 'packages/postgres/', 'packages/sqlite/']
+
+/** Where a file stands in a list of parts of paths; -1 if it has none of them. */
+function placeIn(parts: readonly string[], { moduleId }: TestSpecification): number {
+  return parts.findIndex((part) => moduleId.includes(part))
+}
+
 /**
- * Long files first, so that no worker is left with one at the end; of the others, the projects that share
- * processes last. By default the projects come in the order of their names.
+ * Files that wait are spread among those that compute, so that some of each run at any time. Of the others, the
+ * projects that share processes come last: short files keep all workers busy to the end. By default the
+ * projects come in the order of their names.
  */
-class LongestFirst extends BaseSequencer {
+class Spread extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId, project }: TestSpecification): number => {
-      const found = longest.findIndex((part) => moduleId.includes(part))
-      if (found !== -1) return found
-      return project.config.isolate ? longest.length : longest.length + 1
-    }
     const sorted = await super.sort(files)
-    return sorted.sort((a, b) => rank(a) - rank(b))
+    const having = (parts: readonly string[]): TestSpecification[] =>
+      sorted
+        .filter((file) => placeIn(parts, file) !== -1)
+        .sort((a, b) => placeIn(parts, a) - placeIn(parts, b))
+    const long = having(computing)
+    const slow = having(waiting)
+    const each = Math.ceil(slow.length / long.length)
+    const spread = long.flatMap((file, at) => [file, ...slow.slice(at * each, (at + 1) * each)])
+    const start = long.length === 0 ? slow : spread
+    const rank = (file: TestSpecification): number => {
+      const place = placeIn(first, file)
+      if (place !== -1) return place
+      return file.project.config.isolate ? first.length : first.length + 1
+    }
+    const rest = sorted.filter((file) => !start.includes(file))
+    return [...start, ...rest.sort((a, b) => rank(a) - rank(b))]
   }
 }
 
@@ -119,7 +137,7 @@ export default defineConfig({
       'tests',
     ].map(project),
     passWithNoTests: false,
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: Spread },
     // Half of the tests wait for databases, disks and other processes, so there are two workers more
     // than there are cores.
     maxWorkers: availableParallelism() + 2,

@@ -55,6 +55,30 @@ export async function assertTokensRise(scenes: readonly Scene[], limit: number):
   }
 }
 
+/** Purges a large queue while keys are added to it, asserts that these are kept, and says how many they are. */
+async function addToPurged(s: Scene): Promise<number> {
+  // Many held keys: a driver may remove them in another way than few.
+  await addMany(s, manyKeys(2_100, 'held'))
+  await claimMany(s)
+  await s.add('held0')
+  await addMany(s, manyKeys(2_600))
+  let hasEnded = false
+  const purged = Promise.resolve(s.operate.purge(s.queue)).finally(() => {
+    hasEnded = true
+  })
+  while (!hasEnded && (await s.counts()).dirty === 1);
+  const added: string[] = []
+  do {
+    // Behind all others in the order of the keys.
+    added.push(`z${added.length}`)
+    await s.addAll(added.slice(-1))
+    await new Promise<void>(nextTurn)
+  } while (!hasEnded)
+  assert.equal(await purged, 2_601)
+  assertKeys(await claimMany(s), added)
+  return added.length
+}
+
 /** A worker as a queue registers it. */
 export function worker(holder: string): WorkerInfo {
   return { holder, host: 'here', pid: 1, concurrency: 4, settings: {} }
@@ -178,25 +202,10 @@ export const concurrentCases: readonly Case[] = [
     title: 'a purge of thousands of keys keeps the keys that are added after it has begun',
     needs: { operate: true },
     async run(s) {
-      // Many held keys: a driver may remove them in another way than few.
-      await addMany(s, manyKeys(2_100, 'held'))
-      await claimMany(s)
-      await s.add('held0')
-      await addMany(s, manyKeys(2_600))
-      let isOver = false
-      const purged = Promise.resolve(s.operate.purge(s.queue)).finally(() => {
-        isOver = true
-      })
-      while (!isOver && (await s.counts()).dirty === 1);
-      const added: string[] = []
-      do {
-        // Behind all others in the order of the keys.
-        added.push(`z${added.length}`)
-        await s.addAll(added.slice(-1))
-        await new Promise<void>(nextTurn)
-      } while (!isOver)
-      assert.equal(await purged, 2_601)
-      assertKeys(await claimMany(s), added)
+      // It takes an add that is answered while the purge runs to tell; a busy machine may allow none.
+      for (let round = 0; round < 3; round += 1) {
+        if ((await addToPurged(s.on(`q${round}`))) > 1) return
+      }
     },
   },
   {
