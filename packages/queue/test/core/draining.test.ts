@@ -153,6 +153,11 @@ describe.each(setups)('shutDownWithDrain over $way', (setup) => {
       const scene = new Scene(setup)
       const queue = scene.queue()
       const other = scene.queue()
+      // The first call of each begins to watch the store, which wakes all of them.
+      for (const each of [queue, other]) {
+        await each.add('before')
+        await (await each.get())?.done()
+      }
       await queue.add('a')
       const drained = seen(queue.shutDownWithDrain())
       await scene.quiet()
