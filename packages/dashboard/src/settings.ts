@@ -8,6 +8,7 @@ import {
 } from '@sluice/core'
 import { type Clock, type Driver, systemClock } from 'sluice'
 import type { DashboardAuth, DashboardOptions } from './dashboard.ts'
+import { hostIn } from './http/check-origin.ts'
 
 /** Checked options, with defaults filled in. */
 export interface Settings extends Pick<DashboardOptions, 'auth' | 'redact' | 'redactError'> {
@@ -86,8 +87,8 @@ function checkHosts(hosts: readonly string[]): readonly string[] {
     throw new SluiceTypeError('hosts', 'must be an array of at least one name')
   }
   return hosts.map((host, index) => {
-    const name = checkString(`hosts[${index}]`, host, { empty: false }).toLowerCase()
-    if (!/^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d+)?$/.test(name)) {
+    const name = hostIn(checkString(`hosts[${index}]`, host, { empty: false }))
+    if (name === undefined) {
       throw new SluiceTypeError(
         `hosts[${index}]`,
         'must be a name such as queues.example.com or localhost:8080',

@@ -382,7 +382,7 @@ describe('options', () => {
   })
 
   test('hosts hold with every port, or with the one that is named', async () => {
-    const site = siteOf({ hosts: ['Queues.Example.com', 'inside:8080', '[::1]'] })
+    const site = siteOf({ hosts: ['Queues.Example.com', 'inside:8080', '[::1]', '127.1'] })
     const statusFor = async (host: string): Promise<number> =>
       (await site.ask('/healthz', { headers: { host } })).status
     expect(await statusFor('queues.example.com')).toBe(200)
@@ -391,6 +391,9 @@ describe('options', () => {
     expect(await statusFor('inside:81')).toBe(403)
     expect(await statusFor('inside')).toBe(403)
     expect(await statusFor('[::1]:3000')).toBe(200)
+    expect(await statusFor('127.1:3000')).toBe(200)
+    expect(await statusFor('127.0.0.1')).toBe(200)
+    expect(await statusFor('127.0.0.1:x')).toBe(403)
     expect(await statusFor('localhost')).toBe(403)
   })
 })

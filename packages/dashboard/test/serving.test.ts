@@ -105,6 +105,15 @@ describe('a served dashboard', () => {
     },
   )
 
+  test.each(['::ffff:127.0.0.1', '127.1'])(
+    'answers under %s, an address that browsers write in another way',
+    async (host) => {
+      const serving = await serveDashboard({ driver: memoryDriver(), auth: { token } }, { host })
+      open.push(serving)
+      expect((await fetch(`${serving.url}healthz`)).status).toBe(200)
+    },
+  )
+
   test('leads to no sign-in for a token that is undefined', async () => {
     const { serving } = await serve({ auth: { trust: () => 'ann', token: undefined } })
     expect(serving).not.toHaveProperty('signInUrl')

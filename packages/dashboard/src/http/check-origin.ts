@@ -19,9 +19,20 @@ export function withSafeHeaders(response: Response): Response {
   return response
 }
 
+/**
+ * A host as browsers write it: `[::ffff:127.0.0.1]:80` is `[::ffff:7f00:1]:80`. `undefined` if it is none.
+ */
+export function hostIn(text: string): string | undefined {
+  const [, name, port = ''] = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d+)?$/i.exec(text) ?? []
+  return name !== undefined && URL.canParse(`http://${name}`)
+    ? new URL(`http://${name}`).hostname + port
+    : undefined
+}
+
 /** The `Host` header as the browser sent it; a server in between may have changed the URL. */
 function hostOf(request: Request): string {
-  return (request.headers.get('host') ?? new URL(request.url).host).toLowerCase()
+  const host = request.headers.get('host') ?? new URL(request.url).host
+  return hostIn(host) ?? host
 }
 
 function isAllowed(host: string, hosts: readonly string[]): boolean {
