@@ -1,9 +1,9 @@
-import { readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 import { createQueue } from 'sluice'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { Interrupted } from '../src/index.ts'
 import { cli, json, output, scratchFolder } from './cli.ts'
 import { driverOf } from './queues.ts'
@@ -309,6 +309,23 @@ describe('doctor', () => {
     const { code, out, err } = await cli(['doctor'], { store })
     expect({ code, err }).toEqual({ code: 3, err: '' })
     expect(out).toMatch(/^integrity +failure +\S/m)
+  })
+
+  test('warns of a log that has grown, which --strict takes for a failure', async () => {
+    const store = await filled()
+    const file = store.slice('sqlite:'.length)
+    const queue = createQueue<string>({ name: 'orders', driver: await driverOf(store) })
+    onTestFinished(() => queue.close())
+    await queue.add('b')
+    // As long as a reader that never ends would let it grow.
+    truncateSync(`${file}-wal`, 2 * 64 * 1024 * 1024 + 1)
+    const { code, out } = await cli(['doctor'], { store })
+    expect(code).toBe(0)
+    expect(out).toMatch(/^log +warning +the log has grown to 134217729 bytes: a connection keeps/m)
+    const strict = await cli(['doctor', '--strict', '-o', 'json'], { store })
+    expect([strict.code, JSON.parse(strict.out).healthy]).toEqual([3, false])
+    truncateSync(`${file}-wal`, 2 * 64 * 1024 * 1024)
+    expect(await output(['doctor', '--strict'], { store })).toMatch(/^log +ok /m)
   })
 
   test('shows why a store cannot be examined, and exits with 3 without advising itself', async () => {

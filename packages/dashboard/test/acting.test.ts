@@ -235,6 +235,18 @@ for (const [name, make] of Object.entries(stores)) {
       expect((await queue.inspect.counts()).ready).toBe(0)
     })
 
+    test('changes no more than 10,000 keys, however many are confirmed', async () => {
+      const { site, queue } = await setUp()
+      await queue.addMany(Array.from({ length: 10_001 }, (_, at) => `order/${at}`))
+      const park = { action: 'park', all: {}, expected: 1_000_000 }
+      expect(await done(site, park)).toEqual({
+        ...{ action: 'park', changed: 10_000, unchanged: 0, capped: true },
+        words:
+          '10,000 keys were parked. More than 10,000 keys match; the others were left unchanged.',
+      })
+      expect(await queue.inspect.counts()).toMatchObject({ ready: 1, parked: 10_000 })
+    })
+
     test('changes every key that matches a filter, up to the confirmed number', async () => {
       const { site, queue } = await setUp()
       const keys = Array.from({ length: 30 }, (_, at) => `order/${String(at).padStart(2, '0')}`)

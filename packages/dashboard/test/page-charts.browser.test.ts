@@ -44,6 +44,19 @@ describe.skipIf(!hasChromium)('charts, counts and actions', { timeout: 240_000 }
       await queue.add('one more')
       await visit.page.getByRole('button', { name: 'Count again' }).click()
       await visit.reads('.count-all', /10,251 ready, 1 delayed/)
+      await visit.go({ ...queuePlace, keys: { state: 'ready' } })
+      const { page } = visit
+      await page.getByRole('button', { name: 'Park …', exact: true }).click()
+      await visit.reads(
+        'dialog',
+        /10,000\+ keys match: ready\. More keys match; this action does not/,
+      )
+      await page.getByRole('button', { name: 'Park 10,000 keys', exact: true }).click()
+      await visit.reads(
+        '.notice',
+        /^10,000 keys were parked\. More than 10,000 keys match; the others/,
+      )
+      expect((await queue.inspect.counts({ cap: 20_000 })).parked).toBe(10_000)
       await visit.end()
     })
 
