@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { nextTurn } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
+import Database from 'better-sqlite3'
 import { describe, test } from 'vitest'
 import { examineStore } from '../src/index.ts'
 import { scratchFile } from './scratch.ts'
@@ -122,6 +123,22 @@ describe('the number of pending keys', () => {
     assert.deepEqual(await outcomes('g', 1), ['added'])
     assert.deepEqual(await outcomes('h', 1), ['full'])
     assert.deepEqual((await examineStore({ file })).findings, [])
+    await close([one, two])
+  })
+
+  test('is kept in transactions of the caller', async () => {
+    const file = scratchFile()
+    const [one, two] = await twoOn(file)
+    const add = async (key: string, maxPending: number) =>
+      (await two.driver.add('q', [ask(key)], { ...askOptions, maxPending }))[0]?.outcome
+    assert.equal(await add('a', 1), 'added')
+    const database = new Database(file)
+    database.exec('begin')
+    void one.driver.transact?.(database).add('q', [ask('b'), ask('c')], askOptions)
+    database.exec('commit')
+    database.close()
+    assert.equal(await add('d', 3), 'full')
+    assert.equal(await add('d', 4), 'added')
     await close([one, two])
   })
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { SluiceError } from '@sluice/core'
+import { SluiceError, systemClock } from '@sluice/core'
 import { describe, onTestFinished, test } from 'vitest'
+import { FileSource } from '../src/connection/database-source.ts'
 import { type Library, type LibraryName, loadLibrary } from '../src/library/library.ts'
 import { isSafeVersion } from '../src/library/sqlite-version.ts'
 import { scratchFile } from './scratch.ts'
@@ -51,6 +52,24 @@ test('an old SQLite that meets another connection says so at open, without waiti
   const next = aged(file)
   await next.open({})
   assert.deepEqual((await next.list('q', { limit: 2 })).rows.length, 1)
+})
+
+test('an old SQLite takes no database of the program, which it would share with it', async () => {
+  const file = scratchFile()
+  const library = agedLibrary()
+  const database = library.open(file)
+  database.exec('pragma journal_mode = wal; create table invoices (id integer primary key)')
+  const source = new FileSource({
+    ...{ file, library, durability: 'process', migrate: 'apply', mustExist: true },
+    ...{ unsafeFilesystem: true, ownership: 'guest' },
+  })
+  assert.throws(
+    () => source.open(systemClock.now()),
+    (error) =>
+      SluiceError.is(error, 'ERR_STORE') && /^SQLite 3\.47\.2 can damage/.test(error.message),
+  )
+  database.exec('insert into invoices values (1)')
+  database.close()
 })
 
 /** A process that opens the file, says how that went, and stays. */

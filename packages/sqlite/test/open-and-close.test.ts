@@ -191,6 +191,31 @@ test('a store can be examined while it is in use, with any settings', async () =
   await driver.close()
 })
 
+test('a driver that is opened twice is closed by one close', async () => {
+  const before = openFiles()
+  const driver = sqliteDriver({ file: scratchFile() })
+  await driver.open({})
+  await driver.open({})
+  await driver.close()
+  assert.equal(openFiles(), before)
+})
+
+test('a file that is refused does not stay open', async () => {
+  const file = scratchFile()
+  const database = new Database(file)
+  database.exec('create table invoices (id integer primary key)')
+  database.close()
+  const driver = sqliteDriver({ file })
+  const before = openFiles()
+  for (let nth = 0; nth < 3; nth += 1) {
+    await assert.rejects(
+      async () => await driver.open({}),
+      (error) => SluiceError.is(error, 'ERR_STORE_FOREIGN'),
+    )
+  }
+  assert.equal(openFiles(), before)
+})
+
 test('a network file system is refused, unless an option allows it', () => {
   const file = scratchFile()
   const settings = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync, fork, spawnSync } from 'node:child_process'
-import { readdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync, realpathSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { getuid } from 'node:process'
 import { type Driver, type ErrorCode, SluiceError } from '@sluice/core'
 import { needs } from '@sluice/needs'
@@ -262,6 +262,29 @@ describe.skipIf(!canTrace)('whatever the system does at whichever call', () => {
       assert.ok(hits > 0 || action.startsWith('error'), 'some call was hit')
     })
   }
+})
+
+test.skipIf(!canTrace)('a new file is on the disk with its name before it is used', async () => {
+  const file = scratchFile()
+  const folder = realpathSync(dirname(file))
+  const { stderr } = spawnSync(
+    'strace',
+    [
+      ...['-f', '-qq', '-y', '-e', 'trace=link,fsync,fdatasync'],
+      ...[process.execPath, '--conditions=sluice-source', '--disable-warning=ExperimentalWarning'],
+      ...[await bundled(program), file],
+    ],
+    { encoding: 'utf8' },
+  )
+  const calls = stderr.split('\n')
+  const linked = calls.findIndex((call) => call.includes('link(') && call.includes(`"${file}")`))
+  const used = calls.findIndex((call) => call.includes(`<${join(folder, basename(file))}-wal>`))
+  const between = calls.slice(linked, used)
+  assert.ok(linked >= 0 && used > linked, stderr)
+  assert.ok(
+    between.some((call) => call.includes('fsync(') && call.includes(`<${folder}>`)),
+    stderr,
+  )
 })
 
 async function opened(file: string): Promise<Driver> {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { cpSync } from 'node:fs'
+import { cpSync, existsSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { SluiceError } from '@sluice/core'
@@ -40,6 +40,29 @@ for (const library of ['better-sqlite3', 'node:sqlite'] as const) {
       await driver.open({})
       return { database, driver }
     }
+
+    test('that was removed, no other file is made in its place', async () => {
+      const file = scratchFile()
+      const database = connect(library, file)
+      database.exec('create table invoices (id integer primary key)')
+      const driver = sqliteDriver({ database, durability: 'process' })
+      rmSync(file)
+      await assert.rejects(
+        async () => await driver.open({}),
+        (error) => SluiceError.is(error, 'ERR_STORE') && /does not exist/.test(error.message),
+      )
+      assert.ok(!existsSync(file))
+      database.close()
+    })
+
+    test('whose own table has the name of one of ours, no transaction is left open', async () => {
+      const database = connect(library, scratchFile())
+      database.exec('create table sluice_keys (id integer primary key)')
+      const driver = sqliteDriver({ database, exclusive: true })
+      await assert.rejects(async () => await driver.open({}), /sluice_keys already exists/)
+      database.exec('begin; insert into sluice_keys values (1); commit')
+      database.close()
+    })
 
     test('the keys are stored next to its tables, and its application_id stays', async () => {
       const { database, driver } = await setUp()

@@ -3,11 +3,14 @@ import { execFile } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { promisify } from 'node:util'
 import type { Claim } from '@sluice/core'
+import { fakeClock } from '@sluice/core/testing'
 import { describe, test } from 'vitest'
+import { targetOf } from '../src/connection/target.ts'
 import type { SqliteDatabase } from '../src/library/database.ts'
+import { SqliteDriver } from '../src/sqlite-driver.ts'
 import { sqliteError } from './faulty-library.ts'
 import { scratchFile } from './scratch.ts'
-import { ask, askOptions, claimRequest, type Store, storeOn } from './store.ts'
+import { ask, askOptions, claimRequest, fakeEnvironment, type Store, storeOn } from './store.ts'
 
 const Database = createRequire(import.meta.url)('better-sqlite3') as new (
   path: string,
@@ -25,6 +28,18 @@ describe('a watcher', () => {
     assert.deepEqual(wakes, [], 'not before whoever did it has its answer')
     await added
     assert.deepEqual(wakes, ['q', 'r'])
+    await driver.close()
+  })
+
+  test('that watches twice goes on when one of the two watches has ended', async () => {
+    const { driver } = storeOn(scratchFile())
+    await driver.open({})
+    const wakes: (string | undefined)[] = []
+    const onWake = (queue: string | undefined) => void wakes.push(queue)
+    driver.watch(onWake)
+    driver.watch(onWake)()
+    await driver.add('q', [ask('a')], askOptions)
+    assert.deepEqual(wakes, ['q'])
     await driver.close()
   })
 
@@ -64,6 +79,45 @@ describe('a watcher', () => {
     assert.deepEqual(wakes, [undefined], 'and once')
     database.close()
     await one.driver.close()
+  })
+
+  test('is called after a transaction of the caller on the one connection there is', async () => {
+    const database = new Database(scratchFile())
+    const real = fakeClock()
+    const driver = new SqliteDriver(targetOf({ database, exclusive: true }, fakeEnvironment(real)))
+    await driver.open({})
+    const wakes: (string | undefined)[] = []
+    driver.watch((queue) => wakes.push(queue))
+    database.exec('begin')
+    void driver.transact?.(database).add('q', [ask('a')], askOptions)
+    await real.step(50)
+    assert.deepEqual(wakes, [])
+    database.exec('commit')
+    await real.step(5)
+    assert.deepEqual(wakes, [undefined])
+    await driver.close()
+    database.close()
+  })
+
+  test('is called when a transaction of the caller has made a delayed key due', async () => {
+    const file = scratchFile()
+    const one = storeOn(file)
+    const two = storeOn(file)
+    await one.driver.open({})
+    await two.driver.open({})
+    const later = ['a', 'b'].map((key) => ({ ...ask(key), delayMs: 60_000 }))
+    await one.driver.add('q', later, askOptions)
+    const wakes: (string | undefined)[] = []
+    two.driver.watch((queue) => wakes.push(queue))
+    const database = new Database(file)
+    database.exec('begin')
+    void one.driver.transact?.(database).add('q', [ask('a')], askOptions)
+    database.exec('commit')
+    await two.real.step(5)
+    assert.deepEqual(wakes, [undefined])
+    database.close()
+    await one.driver.close()
+    await two.driver.close()
   })
 
   test('is not called for heartbeats and renewals of another process', async () => {

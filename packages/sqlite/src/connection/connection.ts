@@ -72,7 +72,6 @@ export class Connection {
 
   close(): void {
     this.#isClosed = true
-    this.changes.stop()
     this.#retry.giveUp(
       new SluiceError('ERR_STORE_BUSY', `${this.file} was closed while it was locked`, {
         retryable: true,
@@ -220,7 +219,6 @@ export class Connection {
     try {
       const statements = this.#source.open(clock.now())
       this.#statements = statements
-      this.#lookedAtFileMs = -Infinity
       this.#logGuard.opened()
       if (this.#check !== undefined) {
         const [finding] = findingsIn(statements.database, this.#check)

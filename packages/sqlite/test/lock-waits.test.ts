@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { sqliteDriver } from '@sluice/sqlite'
+import { test } from 'vitest'
+import type { SqliteDatabase } from '../src/library/database.ts'
+import { sqliteError } from './faulty-library.ts'
+import { scratchFile } from './scratch.ts'
+import { ask, askOptions, claimRequest, storeOn } from './store.ts'
+
+const Database = createRequire(import.meta.url)('better-sqlite3')
+
+/** A store of which every write meets a lock while `isLocked`. */
+async function lockedStore() {
+  const store = storeOn(scratchFile())
+  await store.driver.open({})
+  const lock = { isLocked: true }
+  store.library.fault = {
+    before(sql) {
+      if (lock.isLocked && sql === 'begin immediate') throw sqliteError('SQLITE_BUSY')
+    },
+  }
+  return { ...store, lock }
+}
+
+test('a write does not overtake one that waits, when the lock is free by then', async () => {
+  const { driver, real, lock } = await lockedStore()
+  const first = driver.add('q', [{ ...ask('a'), item: '1' }], askOptions)
+  lock.isLocked = false
+  const second = driver.add('q', [{ ...ask('a'), item: '2' }], askOptions)
+  await real.step(10)
+  await Promise.all([first, second])
+  const { claims } = await driver.claim('q', claimRequest())
+  assert.deepEqual(
+    claims.map(({ item }) => item),
+    ['2'],
+  )
+  await driver.close()
+})
+
+test('after a long wait, the next one begins with short pauses again', async () => {
+  const { driver, real, lock } = await lockedStore()
+  const first = driver.add('q', [ask('a')], askOptions)
+  await real.step(2_000)
+  lock.isLocked = false
+  await real.step(100)
+  await first
+  lock.isLocked = true
+  let isAdded = false
+  const second = (async () => {
+    await driver.add('q', [ask('b')], askOptions)
+    isAdded = true
+  })()
+  lock.isLocked = false
+  await real.step(5)
+  assert.ok(isAdded)
+  await second
+  await driver.close()
+})
+
+test('a process does not end while its write waits for a lock', async () => {
+  const file = scratchFile()
+  const driver = sqliteDriver({ file })
+  await driver.open({})
+  await driver.close()
+  const holder = new Database(file) as SqliteDatabase
+  holder.exec('begin immediate')
+  const child = spawn(
+    process.execPath,
+    [
+      ...['--conditions=sluice-source', '--disable-warning=ExperimentalWarning'],
+      new URL('children/waiting-add.ts', import.meta.url).pathname,
+      file,
+    ],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  )
+  let said = ''
+  let isLocked = true
+  child.stdout.on('data', (chunk) => {
+    said += String(chunk)
+    if (!isLocked || !said.startsWith('tries\n'.repeat(4))) return
+    isLocked = false
+    holder.exec('commit')
+  })
+  await new Promise((resolve) => child.once('close', resolve))
+  holder.close()
+  assert.match(said, /^(tries\n){4,}added\n$/)
+})
