@@ -23,6 +23,7 @@ describe('a usage error is one line, exits with 2 and changes nothing', () => {
     [['add', 'q', '--item', '{'], /--item must be JSON/],
     [['add', 'q', 'a', 'b', '--item', '1'], /--item takes one KEY/],
     [['add', 'q', 'a', '--stdin'], /--stdin takes no KEY/],
+    [['add', 'q', '--item', '1', '--stdin'], /--stdin takes no KEY and no --item/],
     [['add', 'q', 'a', '--priority', '1001'], /--priority must be a whole number from -1000 to/],
     [['add', 'q', 'a', '--items'], /--items goes with --stdin/],
     [['add-after', 'q', 'soon', 'a'], /DELAY must be a duration such as 500ms, 5s/],

@@ -136,6 +136,14 @@ describe('in a real bash', () => {
   })
 })
 
+test('names that a terminal cannot show are not offered', async () => {
+  const store = newFile()
+  await output(['add', 'orders', 'plain'], { store })
+  await output(['add', 'orders', '--item', '"two\\nlines"'], { store })
+  const env = { SLUICE_COMPLETION_TIMEOUT: '1m' }
+  expect(await output(['__complete', '--', 'get', 'orders', ''], { store, env })).toBe('plain\n')
+})
+
 test('each shell gets a script of its own', async () => {
   expect(await output(['completion', 'zsh'])).toMatch(/^#compdef sluice\n/)
   expect(await output(['completion', 'fish'])).toContain('complete -c sluice')

@@ -48,6 +48,16 @@ test.each([
   expect(changed).toEqual(await json(['config'], { env, cwd: folder }))
 })
 
+test('a file with an address is found from everywhere, and what is used stays when another is deleted', async () => {
+  writeFileSync(join(folder, 'address'), `sqlite:${folder}/dev.db\n`)
+  await must('config', 'set', 'dev', '@address')
+  await must('config', 'set', 'prod', './prod.db')
+  await must('add', 'orders', 'a')
+  await must('config', 'delete', 'prod')
+  const elsewhere = { env, cwd: scratchFolder() }
+  expect(await output(['queues', '-o', 'name'], elsewhere)).toBe('orders\n')
+})
+
 test('completion offers the names of the store that the words name', async () => {
   await must('config', 'set', 'dev', 'sqlite:./dev.db')
   await must('config', 'set', 'prod', './prod.db')

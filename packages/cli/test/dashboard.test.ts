@@ -74,6 +74,12 @@ describe('signing in', () => {
     const world = { store, cwd: folder }
     const { address, end } = await serve(['--allow-actions', '--token-file', 'token'], world)
     expect(address.hash).toBe('')
+    const signedIn = await fetch(new URL('api/sign-in', address), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ token: 'a-token-that-is-long-enough' }),
+    })
+    expect(signedIn.status).toBe(200)
     const { out, err } = await end()
     expect(out + err).not.toContain('a-token-that-is-long-enough')
     expect(err).not.toContain('warning')
@@ -100,6 +106,30 @@ test('--open shows it in a browser, signed in, or says that there is none', asyn
   expect(shown).toEqual([first.address.href])
   const second = await serve(['--open'], { store, browse })
   expect((await second.end()).err).toContain('no browser could be started')
+})
+
+test('--open signs in with a token that is given, which is not printed', async () => {
+  const store = await filled()
+  const shown: string[] = []
+  const env = { SLUICE_DASHBOARD_TOKEN: 'a-token-that-is-long-enough' }
+  const browse = async (url: string): Promise<boolean> => shown.push(url) > 0
+  const { address, end } = await serve(['--open'], { store, env, browse })
+  const { out, err } = await end()
+  expect(shown).toEqual([`${address.href}#sign-in=a-token-that-is-long-enough`])
+  expect(out + err).not.toContain('a-token-that-is-long-enough')
+})
+
+// macOS has one address of the loopback only.
+test.skipIf(process.platform === 'darwin')('on another address one must sign in', async () => {
+  const { address, end } = await serve(['--host', '127.0.0.2'], { store: await filled() })
+  expect(address.hash).toMatch(/^#sign-in=.{32,}$/)
+  await end()
+})
+
+test('a store that cannot be reached is reported, and not served', async () => {
+  const { code, out, err } = await cli(['dashboard', 'postgres://u@127.0.0.1:1/x'])
+  expect({ code, out }).toEqual({ code: 1, out: '' })
+  expect(err).toContain('ECONNREFUSED')
 })
 
 test('a port in use is reported', async () => {

@@ -135,6 +135,9 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
       const argv = ['orders', '--all', '--error-code', code, '-o', 'name']
       expect(await output(['ls', ...argv], { store })).toBe(found)
     }
+    expect(await output(['ls', 'orders', '--failures-min', '1', '-o', 'name'], { store })).toBe(
+      'coded\nnamed\n',
+    )
     const argv = ['orders', '--all', '--error-code', 'TypeError', '--yes']
     expect(await output(['park', ...argv], { store })).toBe('1 key parked\n')
   })
@@ -148,6 +151,10 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
       err: 'sluice: This will park 2 keys of orders. Re-run with --yes to confirm. [ERR_NOT_CONFIRMED]\n',
     })
     expect(await stateOf(store, 'a/1')).toBe('ready')
+    // There is nothing to confirm.
+    expect(await output(['park', 'orders', '--all', '--prefix', 'c/'], { store })).toBe(
+      '0 keys parked\n',
+    )
     expect(await json(['park', 'orders', '--all', '--prefix', 'a/', '--yes'], { store })).toEqual({
       queue: 'orders',
       verb: 'park',
@@ -243,4 +250,10 @@ test('counts end at 10,000 keys of a state, unless they are to be exact', async 
     (await output(['counts', 'orders', ...options], { store })).match(/^ready +(\S+)$/m)?.[1]
   expect(await readyOf()).toBe('10000+')
   expect(await readyOf('--exact')).toBe('10001')
+})
+
+test('keys that are read from stdin have the priority of the command line', async () => {
+  const store = newFile()
+  await output(['add', 'orders', '--stdin', '--priority', '7'], { store, stdin: ['a'] })
+  expect(await json(['get', 'orders', 'a'], { store })).toMatchObject({ priority: 7 })
 })

@@ -1,3 +1,5 @@
+import { systemClock } from '@sluice/core'
+import { fakeClock } from '@sluice/core/testing'
 import {
   createQueue,
   createRateLimitingQueue,
@@ -9,7 +11,7 @@ import {
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { cli, json, output } from './cli.ts'
 import { driverOf } from './queues.ts'
-import { storeKinds } from './stores.ts'
+import { newFile, storeKinds } from './stores.ts'
 
 describe.each(storeKinds())('on $kind', ({ fresh }) => {
   test('a lease is seen behind thousands of others, and behind thousands of ready keys', async () => {
@@ -26,6 +28,25 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     })
     expect(leases).toHaveLength(1_001)
     expect(leases.filter(({ state }) => state === 'dirty').map(({ key }) => key)).toEqual(['last'])
+  })
+
+  test('the lease that ends first comes first', async () => {
+    const store = await fresh()
+    const driver = await driverOf(store)
+    for (const [key, leaseMs] of [
+      ['a', 90_000],
+      ['b', 30_000],
+      ['c', 60_000],
+    ] as const) {
+      const queue = createQueue<string>({ name: 'orders', driver, leaseMs })
+      await queue.add(key)
+      const held = await queue.get()
+      onTestFinished(async () => {
+        await held?.done()
+        await queue.close()
+      })
+    }
+    expect(await output(['leases', '-o', 'name'], { store })).toBe('orders/b\norders/c\norders/a\n')
   })
 
   test('a queue whose worker hangs on one key and fails at another is seen from all sides', async () => {
@@ -151,4 +172,45 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
       err: 'no failed runs on record with the code EOTHER\n',
     })
   })
+})
+
+test('a lease that has expired says since when', async () => {
+  const store = newFile()
+  const clock = fakeClock(systemClock.now() - 3_600_000)
+  const driver = await driverOf(store)
+  const queue = createQueue<string>({ name: 'orders', driver, clock, onError() {} })
+  await queue.add('a')
+  await queue.get()
+  const closed = queue.close()
+  await clock.step(1_000)
+  await closed
+  expect(await output(['leases'], { store })).toMatch(/ expired 59m ago /)
+})
+
+test('failures are shown with the most frequent code first, and with the latest run of each', async () => {
+  const store = newFile()
+  await output(['add', 'orders', 'ETWICE/1', 'ETWICE/2', 'EONCE/1'], { store })
+  const queue = createRateLimitingQueue<string>({
+    name: 'orders',
+    driver: await driverOf(store),
+    limiter: exponential({ baseMs: 3_600_000, maxMs: 3_600_000 }),
+  })
+  const worker = createWorker<string>({
+    queue,
+    onError() {},
+    handler: (key) => {
+      throw Object.assign(new Error(`of ${key}`), { code: key.split('/')[0] })
+    },
+  })
+  await worker.runUntilIdle()
+  await worker.stop()
+  await queue.close()
+  const { failures } = await json<{ failures: object[] }>(['failures'], { store })
+  expect(failures).toMatchObject([
+    { code: 'ETWICE', failed: 2, kept: 2, key: 'ETWICE/2', message: 'of ETWICE/2' },
+    { code: 'EONCE', failed: 1, key: 'EONCE/1' },
+  ])
+  expect(await output(['explain', 'orders', 'EONCE/1'], { store })).toMatch(
+    /^ {2}asked .* \(\d+s ago\)\n {2}due .* \(in 59m\)$/m,
+  )
 })
