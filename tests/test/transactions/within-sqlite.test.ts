@@ -158,6 +158,9 @@ describe('what a run writes, what it asks for next, and its end', () => {
     expect(() => transaction(() => within.doneMany(helds))).toThrow(lost)
     expect(() => within.doneMany('order/1' as never)).toThrow('helds must be an array')
     expect(() => within.doneMany(['order/1'] as never)).toThrow('must be a Held')
+    // None of them is held any more.
+    await (await queue.get())?.done()
+    await queue.shutDownWithDrain()
   })
 
   test('commit together in a worker, whose handler does not lose by ending its key itself', async () => {
@@ -180,6 +183,48 @@ describe('what a run writes, what it asks for next, and its end', () => {
     expect(errors).toEqual([])
     expect((await queue.inspect.list()).keys).toEqual([])
   })
+})
+
+test('each of several transactions is seen to have committed, however long after the one before', async () => {
+  const { database, queue, transaction } = setUp()
+  await queue.addMany(['order/1', 'order/2'])
+  for (const held of await queue.getMany(2)) {
+    transaction(() => queue.within(database).done(held))
+    const phase = () => (held as unknown as { readonly phase: string }).phase
+    await expect.poll(phase).toBe('finished')
+  }
+})
+
+test('a transaction that adds more than the queue may hold fails as a whole', async () => {
+  const { database, queue, invoices, transaction } = setUp({ maxPending: 2 })
+  await queue.add('order/1')
+  const full = expect.objectContaining({ code: 'ERR_QUEUE_FULL' })
+  expect(() =>
+    transaction(() => {
+      database.exec("insert into invoices values ('1')")
+      queue.within(database).addMany(['order/2', 'order/3'])
+    }),
+  ).toThrow(full)
+  expect(invoices()).toEqual([])
+  expect(await queue.len()).toBe(1)
+})
+
+test('a run is ended in a transaction of the queue object that handed it out, while that is open', async () => {
+  const { clock, database, queue, transaction } = setUp({ onError() {} })
+  const driver = sqliteDriver({ database, durability: 'process' })
+  const other = createRateLimitingQueue<string>({ name: 'orders', driver })
+  onTestFinished(() => other.close())
+  await other.len()
+  await queue.add('order/1')
+  const held = await queue.get()
+  if (held === undefined) throw new Error('the queue has ended')
+  const done = (from: typeof queue) => () => transaction(() => from.within(database).done(held))
+  expect(done(other)).toThrow('must be a Held that this queue handed out')
+  const within = queue.within(database)
+  const closing = queue.close()
+  await clock.step(1_000)
+  await closing
+  expect(() => transaction(() => within.done(held))).toThrow(/no longer held/)
 })
 
 test('after a shutdown, a transaction takes delayed adds of held keys only', async () => {
