@@ -304,4 +304,32 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
       title: 'Held: in a log it is its key, without the queue behind it',
     },
   },
+  {
+    name: 'an add that a full queue refuses does not fail its transaction',
+    edits: [
+      {
+        file: 'packages/queue/src/queue/queue-transaction.ts',
+        find: "if (outcome === 'full') throw this.#core.fullError()",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'tests/test/transactions/within-sqlite.test.ts',
+      title: 'a transaction that adds more than the queue may hold',
+    },
+  },
+  {
+    name: 'only the first of several transactions is seen to have committed',
+    edits: [
+      {
+        file: 'packages/queue/src/leases/commit-watch.ts',
+        find: '    this.#isRunning = false\n  }',
+        replace: '  }',
+      },
+    ],
+    finder: {
+      file: 'tests/test/transactions/within-sqlite.test.ts',
+      title: 'each of several transactions is seen to have committed',
+    },
+  },
 ]

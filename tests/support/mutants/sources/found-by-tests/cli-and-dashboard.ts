@@ -70,7 +70,7 @@ export const foundByTestsOfCliAndDashboard: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/cli/test/moving.test.ts',
+      file: 'packages/cli/test/doctor.test.ts',
       title: 'shows why a store cannot be examined',
     },
   },

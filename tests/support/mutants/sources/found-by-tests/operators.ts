@@ -205,4 +205,37 @@ export const foundByTestsOfOperators: readonly FoundByTest[] = [
     ['cli/src/commands/inspect/counts.ts', "input.flag('exact') ? { cap: noCap } : {}", '{}'],
     ['key-verbs', 'counts end at 10,000 keys of a state, unless they are to be exact'],
   ),
+  of(
+    'doctor of Redis looks at the default prefix',
+    [
+      'cli/src/commands/stores/doctor.ts',
+      'examine({ url, prefix, oneSlot })',
+      'examine({ url, oneSlot })',
+    ],
+    ['doctor', 'checks the queues of a prefix of Redis'],
+  ),
+  of(
+    'doctor --strict passes warnings',
+    ['cli/src/commands/stores/doctor.ts', "(input.flag('strict') && level === 'warning')", 'false'],
+    ['doctor', 'warns of a log that has grown'],
+  ),
+  of(
+    'sluice wait ends while a key is held that was added again',
+    [
+      'cli/src/commands/queues/wait-until.ts',
+      'const held = processing + dirty',
+      'const held = processing',
+    ],
+    ['watching', 'drain waits for a key that is held'],
+  ),
+  of(
+    'an action of the dashboard changes as many keys as are confirmed',
+    ['dashboard/src/actions/act.ts', 'Math.min(expected, bulkMax)', 'expected'],
+    ['acting', 'changes no more than 10,000 keys'],
+  ),
+  of(
+    'a dashboard refuses its own address as browsers write it',
+    ['dashboard/src/http/check-origin.ts', '.hostname + port', ' && name + port'],
+    ['serving', 'an address that browsers write in another way'],
+  ),
 ]

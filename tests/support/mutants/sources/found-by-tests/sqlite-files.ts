@@ -212,4 +212,88 @@ export const foundByTestsOfSqliteFiles: readonly FoundByTest[] = [
       title: 'what the system says is in the message, since a log has no more of the error',
     },
   },
+  {
+    name: 'a process ends while its write waits for a lock of a SQLite file',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection/busy-retry.ts',
+        find: 'this.#timer.ref()',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/lock-waits.test.ts',
+      title: 'a process does not end while its write waits',
+    },
+  },
+  {
+    name: 'a write overtakes one that waits for a lock of a SQLite file',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection/busy-retry.ts',
+        find: 'this.#line.length > 0 && !overtakes',
+        replace: 'false',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/lock-waits.test.ts',
+      title: 'a write does not overtake one that waits',
+    },
+  },
+  {
+    name: 'another file is made in place of a database that was removed after it was handed in to SQLite',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection/target.ts',
+        find: 'mustExist: true',
+        replace: 'mustExist: false',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/transact.test.ts',
+      title: 'that was removed, no other file is made',
+    },
+  },
+  {
+    name: 'SQLite does not count what is added in a transaction of the caller',
+    edits: [
+      {
+        file: 'packages/sqlite/src/verbs/transact.ts',
+        find: 'tx.end()',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/counters.test.ts',
+      title: 'is kept in transactions of the caller',
+    },
+  },
+  {
+    name: 'other processes do not notice what a transaction of the caller has changed in SQLite',
+    edits: [
+      {
+        file: 'packages/sqlite/src/verbs/transact.ts',
+        find: 'store.save()',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/wake-signal.test.ts',
+      title: 'is called when a transaction of the caller has made',
+    },
+  },
+  {
+    name: 'tables that cannot be created in SQLite leave a transaction open',
+    edits: [
+      {
+        file: 'packages/sqlite/src/schema/migrate.ts',
+        find: '    rollBack(database)\n',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/transact.test.ts',
+      title: 'no transaction is left open',
+    },
+  },
 ]
