@@ -1,0 +1,121 @@
+import type { Browser } from 'playwright-core'
+import type { RateLimitingQueue } from 'sluice'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasChromium, startChromium } from './browser/chromium.ts'
+import { type Served, serve } from './browser/served.ts'
+import { SharedVisit } from './browser/shared-visit.ts'
+import { Stores } from './browser/stores.ts'
+import { Visit } from './browser/visit.ts'
+
+const ordersPlace = { at: 'queue', queue: 'orders', keys: {}, cursors: [] } as const
+
+describe.skipIf(!hasChromium)('a dialog and a filter', { timeout: 240_000 }, () => {
+  let browser: Browser
+  let served: Served
+  let queue: RateLimitingQueue<unknown>
+  const stores = new Stores()
+  const desk = new SharedVisit(() => Visit.begin(browser, served))
+
+  beforeAll(async () => {
+    browser = await startChromium()
+    const driver = stores.sqlite()
+    queue = stores.queue(driver, 'orders')
+    await queue.addMany(
+      Array.from({ length: 150 }, (_, at) => `key/${String(at).padStart(3, '0')}`),
+    )
+    served = await serve({ driver })
+    stores.closing(() => served.stop())
+  })
+  afterAll(async () => {
+    await desk.end()
+    await stores.dispose()
+    await browser.close()
+  })
+
+  it(
+    'ends a count that was left, and says why one failed',
+    desk.on(async (visit) => {
+      const { page } = visit
+      visit.expected.push(/503/)
+      const isCount = (request: { url(): string }) => request.url().includes('api/matching')
+      await page.route('**/api/matching?*', () => undefined)
+      await visit.go({ ...ordersPlace, keys: { state: 'ready' } })
+      const park = page.getByRole('button', { name: 'Park …', exact: true })
+      const asked = page.waitForRequest(isCount)
+      await park.click()
+      await asked
+      const ended = page.waitForEvent('requestfailed', isCount)
+      await page.getByRole('button', { name: 'Cancel' }).click()
+      await ended
+      await page.unroute('**/api/matching?*')
+      const refusal = { status: 503, json: { code: 'ERR_STORE', message: 'it is away' } }
+      await page.route('**/api/matching?*', (route) => route.fulfill(refusal))
+      await park.click()
+      await visit.reads('dialog', /The keys could not be counted: it is away/)
+      await page.unroute('**/api/matching?*')
+    }),
+  )
+
+  it(
+    'sends an action once, however often its button is pressed, and can send it again',
+    desk.on(async (visit) => {
+      const { page } = visit
+      visit.expected.push(/503/)
+      let sent = 0
+      const answer = Promise.withResolvers<void>()
+      await page.route('**/api/act', async (route) => {
+        sent += 1
+        await answer.promise
+        await route.fulfill({ status: 503, json: { code: 'ERR_STORE', message: 'no' } })
+      })
+      await visit.go({ at: 'key', queue: 'orders', key: 'key/000' })
+      await page.getByRole('button', { name: 'Park', exact: true }).click()
+      const yes = page.getByRole('button', { name: 'Park 1 key' })
+      await yes.click()
+      await visit.until(() => yes.getAttribute('aria-disabled'), 'true')
+      await yes.click({ force: true })
+      answer.resolve()
+      await visit.reads('.notice.failed', 'Nothing changed: no')
+      expect(sent).toBe(1)
+      await page.unroute('**/api/act')
+      await yes.click()
+      await visit.reads('.key-state', 'parked')
+      await queue.inspect.unpark('key/000')
+    }),
+  )
+
+  it(
+    'refuses a delay below zero and a part of a priority',
+    desk.on(async (visit) => {
+      const { page } = visit
+      await visit.go(ordersPlace)
+      await page.getByRole('button', { name: 'Add key' }).click()
+      const add = page.getByRole('button', { name: 'Add 1 key' })
+      await add.click()
+      await visit.reads('dialog .refusal', /at least one character/)
+      await page.getByLabel('Key', { exact: true }).fill('fresh')
+      await page.getByLabel('Delay, in seconds').fill('-1')
+      await add.click()
+      await visit.reads('dialog .refusal', /delay is not a number/)
+      await page.getByLabel('Delay, in seconds').fill('')
+      await page.getByLabel('Priority').fill('1.5')
+      await add.click()
+      await visit.reads('dialog .refusal', /priority is not a whole number/)
+      expect(await queue.inspect.get('fresh')).toBeUndefined()
+    }),
+  )
+
+  it(
+    'begins at the first page of what is filtered',
+    desk.on(async (visit) => {
+      const { page } = visit
+      await visit.go(ordersPlace)
+      const rows = () => visit.count('.key-grid tbody .row')
+      await visit.until(rows, 100)
+      await page.getByRole('button', { name: 'Next page' }).click()
+      await visit.until(rows, 50)
+      await page.getByLabel('Keys that start with').fill('key/01')
+      await visit.until(rows, 10)
+    }),
+  )
+})
