@@ -52,6 +52,20 @@ describe.skipIf(!hasChromium)('the pointer', { timeout: 240_000 }, () => {
     }),
   )
 
+  it(
+    'sorts queues by a column, and no more by it after a second press',
+    desk.on(async (visit) => {
+      const header = visit.page.getByRole('columnheader', { name: 'Parked' })
+      const sort = header.getByRole('button', { name: 'Parked', exact: true })
+      await sort.click()
+      await visit.until(() => header.getAttribute('aria-sort'), 'descending')
+      expect(new URL(visit.page.url()).hash).toBe('#/?order=parked')
+      await sort.click()
+      await visit.until(() => header.getAttribute('aria-sort'), 'none')
+      expect(new URL(visit.page.url()).hash).toBe('#/')
+    }),
+  )
+
   it.each(['Control', 'Shift'] as const)(
     'opens a row on a page of its own with %s, as its link does',
     (modifier) =>

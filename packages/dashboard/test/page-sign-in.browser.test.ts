@@ -65,6 +65,20 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     await visit.end()
   })
 
+  it('says why it cannot begin, and begins once it can', async () => {
+    const { served, visit: known } = await visitOrders(browser, stores, 1, overview)
+    await known.end()
+    const visit = await Visit.stranger(browser, served, '')
+    visit.expected.push(/ERR_FAILED|401/)
+    await visit.reads('h1', 'Sign in')
+    await visit.page.route('**/api/session', (route) => route.abort())
+    await visit.page.reload()
+    await visit.reads('main', /^the dashboard’s server does not answer; retrying…$/)
+    await visit.page.unroute('**/api/session')
+    await visit.reads('h1', 'Sign in')
+    await visit.end()
+  })
+
   it('takes the token out of the address before it asks anything', async () => {
     const { served, visit } = await visitOrders(browser, stores, 1, overview)
     expect(visit.page.url()).not.toContain('sign-in')

@@ -58,11 +58,7 @@ export function useHeldRows<T>(
   })
   const before = shown.current
   const now = new Map(rows.map((row) => [idOf(row), row]))
-  const order = heldOrder(
-    before.scope === scope ? before.order : [],
-    [...now.keys()],
-    isHeld && before.scope === scope,
-  )
+  const order = heldOrder(before.order, [...now.keys()], isHeld && before.scope === scope)
   const last = new Map<string, T>()
   const held = order.flatMap((id) => {
     const row = now.get(id) ?? before.last.get(id)
