@@ -94,6 +94,23 @@ const rows: readonly Row[] = [
     told: () => ({ state: 'ready', blockedBy: 'NO_WORKERS' }),
   },
   {
+    title: 'ready, and as many keys are ahead of it as workers are free',
+    async bring({ queue, register }) {
+      await queue.addMany(['other', 'k'])
+      await register()
+    },
+    told: () => ({ state: 'ready', blockedBy: undefined, estimate: undefined }),
+  },
+  {
+    title: 'ready, and the only worker has vanished',
+    async bring({ queue, register, clock }) {
+      await queue.add('k')
+      await register()
+      await clock.step(50_000)
+    },
+    told: () => ({ state: 'ready', blockedBy: 'NO_WORKERS', estimate: undefined }),
+  },
+  {
     title: 'ready, and a worker is free',
     async bring({ queue, register, clock }) {
       await queue.add('k')
@@ -225,6 +242,10 @@ const rows: readonly Row[] = [
       state: 'processing',
       blockedBy: 'LEASE_EXPIRED_AWAITING_REAP',
       evidence: /^the lease of gone under token \d+ has expired/,
+      // It takes a worker to end the lease.
+      conditions: expect.arrayContaining([
+        expect.objectContaining({ code: 'NO_WORKERS', ok: false }),
+      ]),
     }),
   },
   {
