@@ -1563,8 +1563,8 @@ end
 local whys = { [WHY_ADD] = 'add', [WHY_DELAY] = 'delay', [WHY_BACKOFF] = 'backoff' }
 for index, state in ipairs(readKeys(names)) do
 if bytesMax < 0 then
-if names[index] ~= '' and not agrees(names[index], state) then replies[#replies + 1] = names[index] end
-elseif state.place ~= NONE and names[index] ~= '' then
+if not agrees(names[index], state) then replies[#replies + 1] = names[index] end
+elseif state.place ~= NONE then
 local key = names[index]
 local item = state.hasItem and call('HGET', itemsKey, key) or false
 local message = state.hasError and call('HGET', errorsKey, key) or false

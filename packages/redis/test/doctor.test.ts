@@ -158,8 +158,12 @@ describe.skipIf(!needs('redis-server', hasRedis))('doctor', () => {
     await driver.open({})
     onTestFinished(async () => await driver.close())
     const options = { dedupe: 'client-go', failuresExpireMs: 1_000 } as const
-    await driver.add('late', [{ key: 'a', item: undefined, priority: 0, delayMs: 0 }], options)
-    await driver.claim('late', { limit: 1, holder: 'h', claimId: 'c', leaseMs: -120_000 })
+    // The others are held, or have expired within the last minute.
+    for (const leaseMs of [-120_000, -30_000, 120_000]) {
+      const key = `${leaseMs}`
+      await driver.add('late', [{ key, item: undefined, priority: 0, delayMs: 0 }], options)
+      await driver.claim('late', { limit: 1, holder: 'h', claimId: key, leaseMs })
+    }
     const found = await doctor({ url: server.url })
     expect(found.find(({ check }) => check === 'leases')?.facts).toEqual({ late: 1 })
   })
