@@ -7,6 +7,7 @@ import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { migrationSql } from '../../src/index.ts'
 import { type Break, makeSchema } from '../support/broken-sql.ts'
+import { type CaughtBreak, rareBreaks } from '../support/rare-sql-breaks.ts'
 import { poolOf, startServer, type TestServer } from '../support/server.ts'
 import { subjectsOn } from '../support/subjects.ts'
 
@@ -24,7 +25,8 @@ afterAll(async () => {
   await server.stop()
 })
 
-const breaks: readonly (Break & { readonly caughtBy: string })[] = [
+const breaks: readonly CaughtBreak[] = [
+  ...rareBreaks,
   {
     name: 'done of one key does not look at the token',
     from: ' and k.token is not distinct from in_tokens[1]',
@@ -158,112 +160,10 @@ const breaks: readonly (Break & { readonly caughtBy: string })[] = [
     caughtBy: 'delay.earlier.moves',
   },
   {
-    name: 'a tick sweeps failures that have not expired',
-    from: 'and x.failed_at is not null and x.failed_at <= t - in_expire and x.failed_at + in_expire <= t',
-    to: 'and x.failed_at is not null',
-    caughtBy: 'tick.sweeps.only-stale',
-  },
-  {
-    name: 'keys of other states come on another page',
-    from: '    has_more := in_keys is null and looked >= in_look;',
-    to: '    has_more := in_keys is null and (matched >= in_limit or looked >= in_look);',
-    caughtBy: 'list.pages.last-of-state',
-  },
-  {
-    name: 'a queue is listed while it had a worker',
-    from: ' where w.seen_at >= t - 86400000;',
-    to: ';',
-    caughtBy: 'workers.day.queue',
-  },
-  {
-    name: 'a worker that has gone is never deleted',
-    from: 'and w.seen_at < t - 86400000;',
-    to: 'and false;',
-    caughtBy: 'workers.day.replaced',
-  },
-  {
     name: 'long items do not come',
     from: 'if not are_short then',
     to: 'if false then',
     caughtBy: 'item.batch.long',
-  },
-  {
-    name: 'a purge clears the held keys of every queue',
-    from: 'where k.ctid = any (picks) and k.token is not null',
-    to: 'where k.token is not null',
-    caughtBy: 'purge.everything-not-held',
-  },
-  {
-    name: 'a purge leaves the crashes of held keys',
-    from: 'failures = 0, crashes = 0,\n    failed_at = null, parked = false',
-    to: 'failures = 0,\n    failed_at = null, parked = false',
-    caughtBy: 'purge.held.kept',
-  },
-  {
-    name: 'a purge removes what is added meanwhile',
-    from: '\n        and k.seq <= in_last',
-    to: '',
-    caughtBy: 'concurrent.queues.purge-adds',
-  },
-  {
-    name: 'a resume resumes every queue',
-    from: 'where q.name = in_queue and q.paused;',
-    to: 'where q.paused;',
-    caughtBy: 'pause.one-queue',
-  },
-  {
-    name: 'the pause of another queue takes the next time from a tick',
-    from: 'where q.name = in_queue and q.paused) then',
-    to: 'where q.paused) then',
-    caughtBy: 'pause.one-queue',
-  },
-  {
-    name: 'a queue that was paused once stays listed',
-    from: 'q where q.paused\n',
-    to: 'q\n',
-    caughtBy: 'queues.listed',
-  },
-  {
-    name: 'the leases of other queues set the next time of a tick',
-    from: 'where k.queue_id = this_queue and k.token is not null;',
-    to: 'where k.token is not null;',
-    caughtBy: 'tick.next.nothing',
-  },
-  {
-    name: 'a sweep takes the keys of other queues',
-    from: 'where x.queue_id = this_queue and x.token is null and not x.parked',
-    to: 'where x.token is null and not x.parked',
-    caughtBy: 'tick.sweeps.only-stale',
-  },
-  {
-    name: 'a worker that comes again keeps its old process id',
-    from: 'pid = excluded.pid,',
-    to: '',
-    caughtBy: 'workers.registered',
-  },
-  {
-    name: 'the longer steps of a history are kept as briefly as the shortest',
-    from: 'and h.step_ms = step and h.at',
-    to: 'and h.at',
-    caughtBy: 'history.bounded',
-  },
-  {
-    name: 'a history has the depth of another queue',
-    from: 'where h.queue_id = this_queue and h.step_ms = in_steps[1] and',
-    to: 'where h.step_ms = in_steps[1] and',
-    caughtBy: 'history.per-queue',
-  },
-  {
-    name: 'the longer steps of a history keep their first depth',
-    from: 'held = excluded.held,',
-    to: '',
-    caughtBy: 'history.depth',
-  },
-  {
-    name: 'the failed runs of other queues push out those of a queue',
-    from: 'where x.queue_id = this_queue\n    order by x.at desc',
-    to: 'where true\n    order by x.at desc',
-    caughtBy: 'history.per-queue',
   },
   {
     name: 'a verb on a held key deletes due_at of its claimed run',
@@ -366,6 +266,54 @@ const breaks: readonly (Break & { readonly caughtBy: string })[] = [
     from: 'when in_twice and excluded.why = 0 then k.why',
     to: 'when in_twice and excluded.why = 0 then 0',
     caughtBy: 'delay.second-run.reason',
+  },
+  {
+    name: 'a waiting key that is added with another item was asked for just now',
+    from: "asked_at = case when k.due_at = 'Infinity' then t else k.asked_at end",
+    to: 'asked_at = t',
+    caughtBy: 'add.asked-at.first',
+  },
+  {
+    name: 'the crashes of a waiting key expire',
+    from: "crashes = case when k.due_at = 'Infinity' and k.token",
+    to: 'crashes = case when k.token',
+    caughtBy: 'crash.expire',
+  },
+  {
+    name: 'a waiting key forgets when it failed',
+    from: "failed_at = case when k.due_at = 'Infinity' and k.token",
+    to: 'failed_at = case when k.token',
+    caughtBy: 'failures.expire.pending',
+  },
+  {
+    name: "a delayed add that changes nothing under 'earliest' returns added",
+    from: 'when in_twice and excluded.why > 0 and (k.later_at',
+    to: 'when excluded.why > 0 and (k.later_at',
+    caughtBy: 'delay.earliest.add-then-delay',
+  },
+  {
+    name: 'a second run does not know that it is delayed',
+    from: 'then excluded.why else k.later_why end',
+    to: 'then k.later_why else k.later_why end',
+    caughtBy: 'delay.client-go.add-then-delay',
+  },
+  {
+    name: 'an add that changes nothing of a parked key returns unchanged',
+    from: 'case when k.parked and k.token is null then 3 else 0 end, k.due_at',
+    to: '0, k.due_at',
+    caughtBy: 'park.adds.kept',
+  },
+  {
+    name: 'an add that changes nothing returns the state of the key in another queue',
+    from: 'where x.queue_id = this_queue and x.key = i.key offset 0) k;',
+    to: 'where x.key = i.key offset 0) k;',
+    caughtBy: 'add.waiting.due-at',
+  },
+  {
+    name: 'keys that are claimed together were asked for when they were ready',
+    from: "array_agg(coalesce(c.claimed_asked_at, 'Infinity'))",
+    to: 'array_agg(c.claimed_ready_at)',
+    caughtBy: 'release.delayed.position',
   },
 ]
 

@@ -275,4 +275,32 @@ export const rareBreaks: readonly Break[] = [
     to: 'else',
     caughtBy: 'order.release.old-position',
   },
+  {
+    script: 'finish',
+    name: 'a released key was ready when it was added',
+    from: 'state.claimedReady,\n      state.claimedAsked, state.claimedSeq, state.claimedPriority, state.claim, holderLength',
+    to: 'state.claimedAsked,\nstate.claimedReady, state.claimedSeq, state.claimedPriority, state.claim, holderLength',
+    caughtBy: 'release.delayed.position',
+  },
+  {
+    script: 'counts',
+    name: 'a back-off that has elapsed is not the oldest ready key',
+    from: '{ delayedKey, backoffKey }',
+    to: '{ delayedKey }',
+    caughtBy: 'counts.oldest-ready',
+  },
+  {
+    script: 'counts',
+    name: 'a delay that ends now is not the oldest ready key',
+    from: 'if due <= now then oldest',
+    to: 'if due < now then oldest',
+    caughtBy: 'counts.oldest-ready',
+  },
+  {
+    script: 'counts',
+    name: 'only the first priority has the oldest ready key',
+    from: "score = '(' .. first[2]",
+    to: 'break',
+    caughtBy: 'counts.one-state',
+  },
 ]

@@ -31,12 +31,15 @@ export const addCases: readonly Case[] = [
     title:
       'an add of a waiting key reports the time since which it is due, to a part of a millisecond',
     async run(s) {
+      const other = s.on('other')
+      const later = await other.addAfter('a', 1_000)
       await s.step(0.25)
       const dueAt = s.now()
       await s.add('a')
       await s.step(10.5)
       assert.equal((await s.add('a')).dueAt, dueAt)
       assert.equal((await s.addAfter('a', 50)).dueAt, dueAt)
+      assert.equal((await other.addAfter('a', 1_000)).dueAt, later.dueAt)
     },
   },
   {
@@ -92,7 +95,7 @@ export const addCases: readonly Case[] = [
       const askedAt = s.now()
       await s.add('a')
       await s.step(50)
-      await s.add('a')
+      await s.add('a', { item: '1' })
       await s.step(50)
       assert.equal((await s.claimOne('a')).askedAt, askedAt)
     },
@@ -183,7 +186,11 @@ export const addCases: readonly Case[] = [
     title:
       'parked and dirty keys count towards maxPending, and neither keys without a run nor other queues',
     async run(s) {
-      await s.on('other').addAll(['a', 'b', 'c'])
+      const other = s.on('other')
+      await other.addAll(['dirty', 'parked', 'ready'])
+      await other.claimOne('dirty')
+      await other.add('dirty')
+      await other.parkHeld(await other.claimOne('parked'))
       await s.add('parked')
       await s.parkHeld(await s.claimOne('parked'))
       await s.addAll(['dirty', 'held'])
@@ -221,6 +228,10 @@ export const addCases: readonly Case[] = [
       assert.ok(await isFull('b'))
       await s.operate.unpark(s.queue, ['idle'], { forget: true })
       assert.ok(await isFull('b'))
+      await s.claimOne('a')
+      await s.add('a')
+      await s.operate.park(s.queue, ['a'])
+      assert.equal((await s.add('b', { maxPending: 2 })).outcome, 'added')
     },
   },
 ]

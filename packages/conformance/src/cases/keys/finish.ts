@@ -175,6 +175,31 @@ export const finishCases: readonly Case[] = [
     },
   },
   {
+    id: 'release.delayed.position',
+    title:
+      'a key that was delayed, claimed and released is ready since it was due, and asked for before',
+    needs: { order: 'per-producer' },
+    async run(s) {
+      const askedAt = s.now()
+      const dueAt = askedAt + 100
+      const delayed = ['delayed', 'delayed too']
+      for (const reply of await s.addAll(delayed.map((key) => s.ask(key, { delayMs: 100 }))))
+        assert.equal(reply.dueAt, dueAt)
+      await s.step(50)
+      await s.add('earlier')
+      await s.step(50)
+      const { seq } = await s.row('delayed')
+      for (const claim of [...(await s.claim({ limit: 3 })).claims].reverse()) {
+        if (claim.key !== 'earlier')
+          assert.deepEqual([claim.askedAt, claim.readyAt], [askedAt, dueAt])
+        if (claim.key === 'delayed') assert.equal((await s.row('delayed')).claimedSeq, seq)
+        await s.release(claim)
+      }
+      assert.equal((await s.row('delayed')).askedAt, askedAt)
+      assert.deepEqual(await s.claimKeys(), ['earlier', ...delayed])
+    },
+  },
+  {
     id: 'release.delayed.kept',
     title: "a delay that was requested while the key was held survives the release ('client-go')",
     async run(s) {

@@ -71,6 +71,7 @@ export const operateCases: readonly Case[] = [
       await s.add('a')
       await s.on('other').add('b')
       await s.operate.pause('other')
+      assert.equal((await s.counts()).paused, false)
       assert.deepEqual(await s.claimKeys(), ['a'])
       await s.addAfter('later', 100)
       assert.equal((await s.tick()).nextAt, s.now() + 100)

@@ -38,6 +38,7 @@ export const parkedCases: readonly Case[] = [
       await s.parkHeld(await s.claimOne('a'))
       assert.equal((await s.add('a', { item: '2', priority: 4 })).outcome, 'parked')
       assert.equal((await s.addAfter('a', 100, { item: '3' })).outcome, 'parked')
+      assert.equal((await s.add('a', { item: '3' })).outcome, 'parked')
       await s.claimNone()
       assert.deepEqual(await s.states(), { parked: 1 })
       assert.equal((await s.row('a')).item, '3')
@@ -155,12 +156,13 @@ export const parkedCases: readonly Case[] = [
     async run(s) {
       await s.add('ready')
       await s.addAfter('delayed', 100)
+      await s.addAfter('other', 200)
       const outcomes = await s.operate.park(s.queue, ['ready', 'unknown', 'delayed', 'ready2'])
       assert.deepEqual(outcomes, ['changed', 'missing', 'changed', 'missing'])
       assert.deepEqual(await s.operate.park(s.queue, ['ready']), ['unchanged'])
       await s.step(100)
       await s.claimNone()
-      assert.deepEqual(await s.states(), { parked: 2 })
+      assert.deepEqual(await s.states(), { delayed: 1, parked: 2 })
     },
   },
   {
@@ -176,6 +178,7 @@ export const parkedCases: readonly Case[] = [
         rows.map(({ key }) => key),
         ['a'],
       )
+      assert.deepEqual(await s.states(), { processing: 1 })
       assert.equal((await s.add('a')).outcome, 'added')
       assert.equal((await s.addAfter('a', 100)).outcome, 'added')
       assert.equal((await s.add('a')).outcome, 'unchanged')

@@ -219,11 +219,13 @@ export const retryCases: readonly Case[] = [
     title: 'the failures of a held or pending key do not expire',
     async run(s) {
       const failuresExpireMs = 1_000
+      const failedAt = s.now()
       await s.addAfter('delayed', 100_000, { failed: true })
       await s.add('held', { failed: true })
       const claim = await s.claimOne('held', { leaseMs: 1_000_000 })
       await s.step(50_000)
       assert.equal((await s.add('delayed', { failuresExpireMs })).failures, 1)
+      assert.equal((await s.row('delayed')).failedAt, failedAt)
       assert.equal((await s.add('held', { failuresExpireMs })).failures, 1)
       assert.equal((await s.retry(claim, 0, { failuresExpireMs })).failures, 2)
     },

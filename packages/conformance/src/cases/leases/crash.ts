@@ -55,6 +55,8 @@ export const crashCases: readonly Case[] = [
     id: 'crash.expire',
     title: 'the crashes of a key without a pending run expire together with its failures',
     async run(s) {
+      const pending = s.on('pending')
+      await crash(pending, 'a')
       await crash(s, 'a')
       await s.cancel('a')
       await s.step(86_399_999)
@@ -67,6 +69,10 @@ export const crashCases: readonly Case[] = [
       await s.add('a')
       const { failures, crashes } = await s.claimOne('a')
       assert.deepEqual([failures, crashes], [0, 0])
+      await s.step(86_400_000)
+      await pending.add('a', { item: '1' })
+      const kept = await pending.claimOne('a')
+      assert.deepEqual([kept.failures, kept.crashes], [1, 1])
     },
   },
   {

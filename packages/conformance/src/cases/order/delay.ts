@@ -103,6 +103,7 @@ export const delayCases: readonly Case[] = [
     async run(s) {
       await s.add('a')
       assert.equal((await s.addAfter('a', 100)).outcome, 'added')
+      assert.equal((await s.row('a')).laterWhy, 'delay')
       await s.done(await s.claimOne('a'))
       assert.equal(await s.state('a'), 'delayed')
       await s.claimNone()
@@ -189,7 +190,7 @@ export const delayCases: readonly Case[] = [
     title: "under 'earliest', a delayed add of a waiting key changes nothing",
     async run(s) {
       await s.add('a', { dedupe: 'earliest' })
-      const { outcome, dueAt } = await s.addAfter('a', 100, { dedupe: 'earliest' })
+      const { outcome, dueAt } = await s.addAfter('a', 100, { dedupe: 'earliest', item: '1' })
       assert.equal(outcome, 'unchanged')
       assert.equal(dueAt, s.now())
       await s.done(await s.claimOne('a'))

@@ -109,15 +109,18 @@ export const countsAndListCases: readonly Case[] = [
     needs: { order: 'per-producer' },
     async run(s) {
       assert.equal((await s.counts()).oldestReadyAt, Infinity)
-      const start = s.now()
-      await s.addAfter('delayed', 100)
-      assert.equal((await s.counts()).oldestReadyAt, Infinity)
-      await s.step(200)
-      await s.add('b', { priority: 5 })
-      assert.equal((await s.counts()).oldestReadyAt, start + 100)
-      await s.claimOne('b')
-      await s.claimOne('delayed')
-      assert.equal((await s.counts()).oldestReadyAt, Infinity)
+      for (const failed of [false, true]) {
+        const start = s.now()
+        await s.addAfter('delayed', 100, { failed })
+        assert.equal((await s.counts()).oldestReadyAt, Infinity)
+        await s.step(100)
+        assert.equal((await s.counts()).oldestReadyAt, start + 100)
+        await s.step(100)
+        await s.add('b', { priority: 5 })
+        assert.equal((await s.counts()).oldestReadyAt, start + 100)
+        for (const key of ['b', 'delayed']) await s.done(await s.claimOne(key), { forget: true })
+        assert.equal((await s.counts()).oldestReadyAt, Infinity)
+      }
     },
   },
   {

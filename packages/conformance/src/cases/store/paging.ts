@@ -1,9 +1,39 @@
 import assert from 'node:assert/strict'
+import { type KeyStateWord, keyStateWords } from '@sluice/core'
 import type { Case } from '../../case.ts'
 import type { Scene } from '../../scene/scene.ts'
 
 async function keysOf(s: Scene, request: Parameters<Scene['list']>[0]): Promise<string[]> {
   return (await s.list(request)).rows.map(({ key }) => key)
+}
+
+/** Two keys, both in this state. */
+async function twoOf(s: Scene, word: KeyStateWord): Promise<void> {
+  const isHeld = word === 'processing' || word === 'dirty' || word === 'parked'
+  for (const key of ['a', 'b']) {
+    if (isHeld || word === 'ready') await s.add(key)
+    else await s.addAfter(key, 1_000, { failed: word !== 'delayed' })
+    if (word === 'idle') await s.cancel(key)
+  }
+  for (const claim of isHeld ? (await s.claim({ limit: 2 })).claims : []) {
+    if (word === 'dirty') await s.add(claim.key)
+    if (word === 'parked') await s.parkHeld(claim)
+  }
+}
+
+/** Held, parked and cancelled keys, with and without a pending run. */
+async function addWithoutWaiting(s: Scene): Promise<void> {
+  for (const delayMs of [0, 1_000]) {
+    for (const name of ['held', 'parked', 'cancelled', 'parked, cancelled']) {
+      const key = `${name} ${delayMs}`
+      await s.add(key, { failed: true })
+      const claim = await s.claimOne(key)
+      if (name.startsWith('parked')) await s.parkHeld(claim)
+      if (name === 'cancelled') await s.done(claim)
+      await s.addAfter(key, delayMs)
+      if (name.endsWith('cancelled')) await s.cancel(key)
+    }
+  }
 }
 
 /** The edges of counts, pages and prefixes. */
@@ -23,6 +53,29 @@ export const pagingCases: readonly Case[] = [
       const two = { ready: 2, delayed: 2, backoff: 2, processing: 2, dirty: 2 }
       assert.deepEqual(counts, { ...two, parked: 0, idle: 0, capped: false, paused: false })
       assert.equal((await s.counts(1)).capped, true)
+      await s.claimOne('e')
+      assert.equal((await s.counts(2)).capped, true)
+      for (const failed of [false, true]) {
+        const queue = s.on(`failed ${failed}`)
+        for (const delayMs of [100, 200])
+          await queue.addAfter(`a ${delayMs}`, delayMs, { failed: !failed })
+        for (const delayMs of [300, 400, 500])
+          await queue.addAfter(`b ${delayMs}`, delayMs, { failed })
+        assert.equal((await queue.counts(2)).capped, true)
+      }
+    },
+  },
+  {
+    id: 'counts.cap.each',
+    title: 'counts report that they are cut, whichever state has more keys than the cap',
+    async run(s) {
+      for (const word of keyStateWords) {
+        const queue = s.on(word)
+        await twoOf(queue, word)
+        assert.deepEqual(await queue.states(), { [word]: 2 })
+        assert.equal((await queue.counts(1)).capped, true, word)
+        assert.equal((await queue.counts(2)).capped, false, word)
+      }
     },
   },
   {
@@ -40,6 +93,30 @@ export const pagingCases: readonly Case[] = [
       await s.add('low', { priority: -5 })
       await s.done(claim)
       assert.equal((await s.counts()).oldestReadyAt, urgentAt)
+    },
+  },
+  {
+    id: 'counts.one-state',
+    title: 'a key is in one count, whatever its priority and the keys of other queues',
+    needs: { order: 'per-producer' },
+    async run(s) {
+      let oldestReadyAt = Infinity
+      for (const queue of [s.on('other'), s]) {
+        await addWithoutWaiting(queue)
+        const counts = { processing: 1, dirty: 1, parked: 4, idle: 2 }
+        assert.deepEqual(await queue.states(), counts)
+        assert.equal((await queue.counts()).oldestReadyAt, Infinity)
+        await s.step(100)
+        oldestReadyAt = s.now()
+        for (const priority of [0, 5, -5]) {
+          await queue.add(`ready ${priority}`, { priority })
+          await queue.addAfter(`delayed ${priority}`, 1_000, { priority })
+          await queue.addAfter(`failed ${priority}`, 1_000, { priority, failed: true })
+          await s.step(1)
+        }
+        assert.deepEqual(await queue.states(), { ready: 3, delayed: 3, backoff: 3, ...counts })
+      }
+      assert.equal((await s.counts()).oldestReadyAt, oldestReadyAt)
     },
   },
   {

@@ -1,4 +1,10 @@
-import { type KeyRow, type ListReply, type WorkerStats, workerMsMax } from '@sluice/core'
+import {
+  type KeyRow,
+  keyStateWords,
+  type ListReply,
+  type WorkerStats,
+  workerMsMax,
+} from '@sluice/core'
 import type { ModelDriver } from '../../../src/model/model-driver.ts'
 import type { ModelQueue } from '../../../src/model/model-store.ts'
 import { type Mutant, verbMutant } from '../mutant.ts'
@@ -137,6 +143,21 @@ export const countsAndListMutants: readonly Mutant[] = [
   })),
   verbMutant('counts-uncapped', 'counting does not report that it stopped', (driver) => ({
     counts: (queue, options) => ({ ...driver.counts(queue, options), capped: false }),
+  })),
+  verbMutant('counts-idle-uncapped', 'counting idle keys does not report its end', (driver) => ({
+    counts(queue, { cap }) {
+      const whole = driver.counts(queue, { cap: Infinity })
+      const capped = keyStateWords.some((word) => word !== 'idle' && whole[word] > cap)
+      return { ...driver.counts(queue, { cap }), capped }
+    },
+  })),
+  verbMutant('counts-parked-idle', 'a parked key without a run is also idle', (driver) => ({
+    counts(queue, options) {
+      const counts = driver.counts(queue, options)
+      const { rows } = driver.list(queue, everything)
+      const resting = rows.filter(({ state, dueAt }) => state === 'parked' && dueAt === Infinity)
+      return { ...counts, idle: counts.idle + resting.length }
+    },
   })),
   verbMutant('counts-32-bit', 'a cap of more than 32 bits is treated as zero', (driver) => ({
     counts: (queue, { cap }) => driver.counts(queue, { cap: cap > 2 ** 31 - 1 ? 0 : cap }),
