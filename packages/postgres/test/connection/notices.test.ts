@@ -62,6 +62,25 @@ test('an add that comes alone tells by its own commit, and one that changes noth
   raw.release(true)
 })
 
+test('a batch, an earlier delay, and another run of a held key tell by their own commit', async () => {
+  const before = await openPatient(server.url, 'changes')
+  await before.add('moved', [{ ...one, delayMs: 60_000 }], options)
+  await before.add('held', [one], options)
+  await before.claim('held', { limit: 1, holder: 'h', claimId: 'c', leaseMs: 60_000 })
+  const there = await openPatient(server.url, 'changes')
+  const raw = await server.pool.connect()
+  const received: string[] = []
+  raw.on('notification', ({ payload = '' }) => void received.push(payload))
+  await raw.query(`listen ${channelOf('changes')}`)
+  await there.add('batch', [one, { ...one, key: 'b' }], options)
+  const [moved] = await there.add('moved', [{ ...one, delayMs: 30_000 }], options)
+  const [added] = await there.add('held', [one], options)
+  await raw.query('select 1')
+  raw.release(true)
+  expect([moved?.outcome, added?.outcome]).toEqual(['moved', 'added'])
+  expect(received).toEqual(['qbatch', 'qmoved', 'qheld'])
+})
+
 test('another item for a waiting key sends no notice', async () => {
   const there = await openPatient(server.url, 'items')
   await there.add('q', [{ ...one, delayMs: 60_000 }], options)

@@ -46,7 +46,8 @@ async function meanwhile(text: string, work: () => Promise<void>): Promise<void>
   }
 }
 
-const lockOne = (): string => `select from ${schema}.keys where key = 'k0500' for update`
+const lockOne = (queue = '%'): string =>
+  `select from ${schema}.keys where key = 'k0500' and queue like '${queue}' for update`
 
 test('a held key that is locked for three leases is renewed late; the others keep theirs', async () => {
   const claim = async (keys: readonly string[], lease: number) => {
@@ -89,7 +90,9 @@ test('a held key that is locked for three leases is renewed late; the others kee
 test('of a batch of adds, only the one of the locked key fails', async () => {
   const keys = numbered(1_000)
   await driver.add('q', asks(keys), options)
-  await meanwhile(lockOne(), async () => {
+  // Not locked there.
+  await driver.add('other', asks(keys), options)
+  await meanwhile(lockOne('q'), async () => {
     // An answer while the transaction is open: nobody has waited for its end.
     const replies = await driver.add('q', asks(keys), options)
     for (const [at, reply] of replies.entries()) {
@@ -101,8 +104,9 @@ test('of a batch of adds, only the one of the locked key fails', async () => {
 test('a key that another transaction is about to add is locked too', async () => {
   const values = `insert into ${schema}.keys (queue_id, queue, key)
     values (${schema}.${installed('queue_number')}('q'), 'q', 'k0500')`
+  const keys = numbered(1_000)
+  await driver.add('other', asks(keys), options)
   await meanwhile(values, async () => {
-    const keys = numbered(1_000)
     const replies = await driver.add('q', asks(keys), options)
     for (const [at, reply] of replies.entries()) {
       expect(reply.outcome).toBe(keys[at] === 'k0500' ? 'failed' : 'added')
