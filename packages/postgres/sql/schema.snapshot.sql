@@ -134,11 +134,11 @@ CREATE OR REPLACE FUNCTION add(queue text, key text, item jsonb DEFAULT NULL::js
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-select a.outcome from add_checked_4e493050(
+select a.outcome from add_checked_f55ef842(
   $1, array[$2], case when $3 is not null then array[$3] end, '0', $4, $5) a
 $function$;
 
-CREATE OR REPLACE FUNCTION add_aeff54fa(in_queue text, in_keys text[], in_items text[], in_priorities integer[], in_delays double precision[], in_indexes integer[], in_twice boolean, in_expire double precision, in_now double precision, in_least double precision, in_channel text, in_notice text, in_traces text[])
+CREATE OR REPLACE FUNCTION add_00034e40(in_queue text, in_keys text[], in_items text[], in_priorities integer[], in_delays double precision[], in_indexes integer[], in_twice boolean, in_expire double precision, in_now double precision, in_least double precision, in_channel text, in_notice text, in_traces text[])
  RETURNS TABLE(key text, outcome integer, due_at double precision, failures integer)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -169,7 +169,7 @@ begin
     on conflict (queue_id, key) do nothing;
     if found then
       if in_channel is not null then perform pg_notify(in_channel, in_notice); end if;
-      outcome := 1; due_at := t; failures := 0;
+      due_at := t;
       return next;
       return;
     end if;
@@ -262,7 +262,7 @@ begin
   into n_keys, changes, dues, fails, fresh, wakes
   from written w;
   if wakes and in_channel is not null then perform pg_notify(in_channel, in_notice); end if;
-  outcome := fresh; due_at := t; failures := 0;
+  due_at := t;
   return next;
   if fresh < cardinality(in_keys) then
     return query select w.key, w.change::int, w.due_at, w.failures
@@ -283,11 +283,11 @@ CREATE OR REPLACE FUNCTION add_after(queue text, key text, delay interval, item 
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-select a.outcome from add_checked_4e493050(
+select a.outcome from add_checked_f55ef842(
   $1, array[$2], case when $4 is not null then array[$4] end, $3, $5, $6) a
 $function$;
 
-CREATE OR REPLACE FUNCTION add_checked_4e493050(in_queue text, in_keys text[], in_items jsonb[], in_delay interval, in_priority integer, in_dedupe text)
+CREATE OR REPLACE FUNCTION add_checked_f55ef842(in_queue text, in_keys text[], in_items jsonb[], in_delay interval, in_priority integer, in_dedupe text)
  RETURNS TABLE(key text, outcome text)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -339,7 +339,7 @@ begin
         from part p
       ), written as materialized (
         select a.key, a.outcome, a.n
-        from batch b cross join lateral add_waiting_490ec753(
+        from batch b cross join lateral add_waiting_02acf7f2(
           in_queue, b.keys, b.items, array_fill(in_priority, array[b.size]),
           array_fill(delay_ms, array[b.size]), b.indexes, in_dedupe = 'client-go', 86400000,
           null, pg_sequence_last_value('latest') / 1000.0::float8,
@@ -385,10 +385,10 @@ CREATE OR REPLACE FUNCTION add_many(queue text, keys text[], items jsonb[] DEFAU
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-select a.key, a.outcome from add_checked_4e493050($1, $2, $3, $4, $5, $6) a
+select a.key, a.outcome from add_checked_f55ef842($1, $2, $3, $4, $5, $6) a
 $function$;
 
-CREATE OR REPLACE FUNCTION add_record_67c92419(in_queue text, in_record text, in_steps integer[], in_kept integer[], in_cap integer, in_codes integer, in_runs integer, in_runs_of_code integer, in_runs_ms double precision, in_now double precision)
+CREATE OR REPLACE FUNCTION add_record_b88a96df(in_queue text, in_record text, in_steps integer[], in_kept integer[], in_cap integer, in_codes integer, in_runs integer, in_runs_of_code integer, in_runs_ms double precision, in_now double precision)
  RETURNS boolean
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -418,7 +418,7 @@ begin
   if not found then
     select c.ready, c.delayed + c.backoff as delayed, c.processing + c.dirty as held, c.parked,
       case when c.oldest < 'Infinity' then greatest(0, in_now - c.oldest) else 0 end as oldest_ms, c.capped, c.paused
-    into depth from counts_ffb7700d(in_queue, in_cap, in_now, null) c;
+    into depth from counts_1a4a48b3(in_queue, in_cap, in_now, null) c;
   end if;
   for n in 1 .. cardinality(in_steps) loop
     step := in_steps[n];
@@ -468,7 +468,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION add_waiting_490ec753(in_queue text, in_keys text[], in_items text[], in_priorities integer[], in_delays double precision[], in_indexes integer[], in_twice boolean, in_expire double precision, in_now double precision, in_least double precision, in_channel text, in_notice text, in_traces text[])
+CREATE OR REPLACE FUNCTION add_waiting_02acf7f2(in_queue text, in_keys text[], in_items text[], in_priorities integer[], in_delays double precision[], in_indexes integer[], in_twice boolean, in_expire double precision, in_now double precision, in_least double precision, in_channel text, in_notice text, in_traces text[])
  RETURNS TABLE(key text, outcome integer, due_at double precision, failures integer)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -498,7 +498,7 @@ begin
     on conflict (queue_id, key) do nothing;
     if found then
       if in_channel is not null then perform pg_notify(in_channel, in_notice); end if;
-      outcome := 1; due_at := t; failures := 0;
+      due_at := t;
       return next;
       return;
     end if;
@@ -591,7 +591,7 @@ begin
   into n_keys, changes, dues, fails, fresh, wakes
   from written w;
   if wakes and in_channel is not null then perform pg_notify(in_channel, in_notice); end if;
-  outcome := fresh; due_at := t; failures := 0;
+  due_at := t;
   return next;
   if fresh < cardinality(in_keys) then
     return query select w.key, w.change::int, w.due_at, w.failures
@@ -884,7 +884,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION counts_ffb7700d(in_queue text, in_cap integer, in_now double precision, in_least double precision)
+CREATE OR REPLACE FUNCTION counts_1a4a48b3(in_queue text, in_cap integer, in_now double precision, in_least double precision)
  RETURNS TABLE(now double precision, ready integer, delayed integer, backoff integer, processing integer, dirty integer, parked integer, idle integer, paused boolean, oldest double precision, held_until double precision, capped boolean)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -959,7 +959,7 @@ begin
     least(n_backoff, in_cap), least(n_processing, in_cap), least(n_dirty, in_cap),
     least(n_parked, in_cap), least(n_idle, in_cap),
     exists (select from queues q where q.name = in_queue and q.paused),
-    coalesce(first_ready, 'Infinity'), coalesce(last_lease, 'Infinity'),
+    first_ready, last_lease,
     greatest(n_ready, n_delayed, n_backoff, n_processing, n_dirty, n_parked, n_idle) > in_cap;
 end
 $function$;
@@ -1443,7 +1443,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION tick_fed7b41f(in_queue text, in_holder text, in_host text, in_pid integer, in_concurrency integer, in_info text, in_limit integer, in_expire double precision, in_now double precision, in_least double precision, in_record text, in_steps integer[], in_kept integer[], in_cap integer, in_codes integer, in_runs integer, in_runs_of_code integer, in_runs_ms double precision)
+CREATE OR REPLACE FUNCTION tick_ced9c18b(in_queue text, in_holder text, in_host text, in_pid integer, in_concurrency integer, in_info text, in_limit integer, in_expire double precision, in_now double precision, in_least double precision, in_record text, in_steps integer[], in_kept integer[], in_cap integer, in_codes integer, in_runs integer, in_runs_of_code integer, in_runs_ms double precision)
  RETURNS TABLE(kind integer, now double precision, next_at double precision, swept integer, key text, token bigint, recorded boolean)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1486,7 +1486,7 @@ begin
     end if;
   end if;
   if in_record is not null then
-    is_recorded := add_record_67c92419(in_queue, in_record, in_steps, in_kept, in_cap, in_codes, in_runs,
+    is_recorded := add_record_b88a96df(in_queue, in_record, in_steps, in_kept, in_cap, in_codes, in_runs,
       in_runs_of_code, in_runs_ms, t);
   end if;
   delete from keys k where k.ctid = any (array(

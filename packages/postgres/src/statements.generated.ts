@@ -236,8 +236,8 @@ return coalesce(given, greatest(
   at_least));`,
   },
   {
-    name: 'add_waiting_490ec753',
-    sql: `create or replace function sluice.add_waiting_490ec753(
+    name: 'add_waiting_02acf7f2',
+    sql: `create or replace function sluice.add_waiting_02acf7f2(
   in_queue text, in_keys text[], in_items text[], in_priorities int[], in_delays float8[],
   in_indexes int[], in_twice boolean, in_expire float8, in_now float8, in_least float8,
   in_channel text, in_notice text, in_traces text[]
@@ -269,7 +269,7 @@ begin
     on conflict (queue_id, key) do nothing;
     if found then
       if in_channel is not null then perform pg_notify(in_channel, in_notice); end if;
-      outcome := 1; due_at := t; failures := 0;
+      due_at := t;
       return next;
       return;
     end if;
@@ -362,7 +362,7 @@ begin
   into n_keys, changes, dues, fails, fresh, wakes
   from written w;
   if wakes and in_channel is not null then perform pg_notify(in_channel, in_notice); end if;
-  outcome := fresh; due_at := t; failures := 0;
+  due_at := t;
   return next;
   if fresh < cardinality(in_keys) then
     return query select w.key, w.change::int, w.due_at, w.failures
@@ -378,8 +378,8 @@ end
 $body$;`,
   },
   {
-    name: 'add_checked_4e493050',
-    sql: `create or replace function sluice.add_checked_4e493050(
+    name: 'add_checked_f55ef842',
+    sql: `create or replace function sluice.add_checked_f55ef842(
   in_queue text, in_keys text[], in_items jsonb[], in_delay interval, in_priority int, in_dedupe text
 ) returns table (key text, outcome text) language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -431,7 +431,7 @@ begin
         from part p
       ), written as materialized (
         select a.key, a.outcome, a.n
-        from batch b cross join lateral sluice.add_waiting_490ec753(
+        from batch b cross join lateral sluice.add_waiting_02acf7f2(
           in_queue, b.keys, b.items, array_fill(in_priority, array[b.size]),
           array_fill(delay_ms, array[b.size]), b.indexes, in_dedupe = 'client-go', 86400000,
           null, pg_sequence_last_value('sluice.latest') / 1000.0::float8,
@@ -473,8 +473,8 @@ end
 $body$;`,
   },
   {
-    name: 'counts_ffb7700d',
-    sql: `create or replace function sluice.counts_ffb7700d(in_queue text, in_cap int, in_now float8, in_least float8) returns table (
+    name: 'counts_1a4a48b3',
+    sql: `create or replace function sluice.counts_1a4a48b3(in_queue text, in_cap int, in_now float8, in_least float8) returns table (
   now float8, ready int, delayed int, backoff int, processing int, dirty int, parked int, idle int,
   paused boolean, oldest float8, held_until float8, capped boolean
 ) language plpgsql
@@ -550,14 +550,14 @@ begin
     least(n_backoff, in_cap), least(n_processing, in_cap), least(n_dirty, in_cap),
     least(n_parked, in_cap), least(n_idle, in_cap),
     exists (select from sluice.queues q where q.name = in_queue and q.paused),
-    coalesce(first_ready, 'Infinity'), coalesce(last_lease, 'Infinity'),
+    first_ready, last_lease,
     greatest(n_ready, n_delayed, n_backoff, n_processing, n_dirty, n_parked, n_idle) > in_cap;
 end
 $body$;`,
   },
   {
-    name: 'add_record_67c92419',
-    sql: `create or replace function sluice.add_record_67c92419(
+    name: 'add_record_b88a96df',
+    sql: `create or replace function sluice.add_record_b88a96df(
   in_queue text, in_record text, in_steps int[], in_kept int[], in_cap int, in_codes int,
   in_runs int, in_runs_of_code int, in_runs_ms float8, in_now float8
 ) returns boolean language plpgsql
@@ -588,7 +588,7 @@ begin
   if not found then
     select c.ready, c.delayed + c.backoff as delayed, c.processing + c.dirty as held, c.parked,
       case when c.oldest < 'Infinity' then greatest(0, in_now - c.oldest) else 0 end as oldest_ms, c.capped, c.paused
-    into depth from sluice.counts_ffb7700d(in_queue, in_cap, in_now, null) c;
+    into depth from sluice.counts_1a4a48b3(in_queue, in_cap, in_now, null) c;
   end if;
   for n in 1 .. cardinality(in_steps) loop
     step := in_steps[n];
@@ -639,8 +639,8 @@ end
 $body$;`,
   },
   {
-    name: 'add_aeff54fa',
-    sql: `create or replace function sluice.add_aeff54fa(
+    name: 'add_00034e40',
+    sql: `create or replace function sluice.add_00034e40(
   in_queue text, in_keys text[], in_items text[], in_priorities int[], in_delays float8[],
   in_indexes int[], in_twice boolean, in_expire float8, in_now float8, in_least float8,
   in_channel text, in_notice text, in_traces text[]
@@ -673,7 +673,7 @@ begin
     on conflict (queue_id, key) do nothing;
     if found then
       if in_channel is not null then perform pg_notify(in_channel, in_notice); end if;
-      outcome := 1; due_at := t; failures := 0;
+      due_at := t;
       return next;
       return;
     end if;
@@ -766,7 +766,7 @@ begin
   into n_keys, changes, dues, fails, fresh, wakes
   from written w;
   if wakes and in_channel is not null then perform pg_notify(in_channel, in_notice); end if;
-  outcome := fresh; due_at := t; failures := 0;
+  due_at := t;
   return next;
   if fresh < cardinality(in_keys) then
     return query select w.key, w.change::int, w.due_at, w.failures
@@ -1490,8 +1490,8 @@ end
 $body$;`,
   },
   {
-    name: 'tick_fed7b41f',
-    sql: `create or replace function sluice.tick_fed7b41f(
+    name: 'tick_ced9c18b',
+    sql: `create or replace function sluice.tick_ced9c18b(
   in_queue text, in_holder text, in_host text, in_pid int, in_concurrency int, in_info text,
   in_limit int, in_expire float8, in_now float8, in_least float8, in_record text, in_steps int[],
   in_kept int[], in_cap int, in_codes int, in_runs int, in_runs_of_code int, in_runs_ms float8
@@ -1539,7 +1539,7 @@ begin
     end if;
   end if;
   if in_record is not null then
-    is_recorded := sluice.add_record_67c92419(in_queue, in_record, in_steps, in_kept, in_cap, in_codes, in_runs,
+    is_recorded := sluice.add_record_b88a96df(in_queue, in_record, in_steps, in_kept, in_cap, in_codes, in_runs,
       in_runs_of_code, in_runs_ms, t);
   end if;
   delete from sluice.keys k where k.ctid = any (array(
@@ -1660,14 +1660,14 @@ export const publicFunctions: readonly PublicFunction[] = [
     argumentTypes: 'text, text, interval, jsonb, int, text',
     summary: 'Adds a key to a queue, due after a delay: returns added, moved, unchanged or parked.',
     interface: 1,
-    hash: 'f34417a9',
+    hash: '7b8cac0c',
     sql: `create or replace function sluice.add_after(
   queue text, key text, delay interval, item jsonb default null, priority int default 0,
   dedupe text default 'client-go'
 ) returns text language sql security definer
 set search_path = pg_catalog, pg_temp
 as $body$
-select a.outcome from sluice.add_checked_4e493050(
+select a.outcome from sluice.add_checked_f55ef842(
   $1, array[$2], case when $4 is not null then array[$4] end, $3, $5, $6) a
 $body$;`,
   },
@@ -1676,14 +1676,14 @@ $body$;`,
     argumentTypes: 'text, text[], jsonb[], interval, int, text',
     summary: 'Adds any number of keys to a queue: returns each key once, with its outcome.',
     interface: 1,
-    hash: '4536478a',
+    hash: 'cd7876e9',
     sql: `create or replace function sluice.add_many(
   queue text, keys text[], items jsonb[] default null, delay interval default '0',
   priority int default 0, dedupe text default 'client-go'
 ) returns table (key text, outcome text) language sql security definer
 set search_path = pg_catalog, pg_temp
 as $body$
-select a.key, a.outcome from sluice.add_checked_4e493050($1, $2, $3, $4, $5, $6) a
+select a.key, a.outcome from sluice.add_checked_f55ef842($1, $2, $3, $4, $5, $6) a
 $body$;`,
   },
   {
@@ -1691,14 +1691,14 @@ $body$;`,
     argumentTypes: 'text, text, jsonb, int, text',
     summary: 'Adds a key to a queue: returns added, moved, unchanged or parked.',
     interface: 1,
-    hash: '1230fdf8',
+    hash: 'e6151b3e',
     sql: `create or replace function sluice.add(
   queue text, key text, item jsonb default null, priority int default 0,
   dedupe text default 'client-go'
 ) returns text language sql security definer
 set search_path = pg_catalog, pg_temp
 as $body$
-select a.outcome from sluice.add_checked_4e493050(
+select a.outcome from sluice.add_checked_f55ef842(
   $1, array[$2], case when $3 is not null then array[$3] end, '0', $4, $5) a
 $body$;`,
   },
@@ -1743,12 +1743,12 @@ $body$;`,
 ]
 
 export const statementTexts = {
-  add: 'select key, outcome, due_at, failures from sluice.add_aeff54fa( $1::text, $2::text[], $3::text[], $4::int[], $5::float8[], $6::int[], $7::boolean, $8::float8, $9::float8, $10::float8, $11::text, $12::text, $13::text[])',
+  add: 'select key, outcome, due_at, failures from sluice.add_00034e40( $1::text, $2::text[], $3::text[], $4::int[], $5::float8[], $6::int[], $7::boolean, $8::float8, $9::float8, $10::float8, $11::text, $12::text, $13::text[])',
   buckets: 'select name, per_second, burst, tokens, at from sluice.buckets where tokens is not null order by name',
   claimAdopt: 'select key, item, token, failures, crashes, priority, asked_at, ready_at, at, trace from sluice.claim_adopt_7ce2d897($1::text, $2::text)',
   claim: 'select now, tokens, texts, numbers, ended_keys, ended_tokens, look_before, item from sluice.claim_5ca892a5( $1::text, $2::int, $3::text, $4::text, $5::float8, $6::float8, $7::bigint, $8::int, $9::float8, $10::float8)',
   countPending: 'select sluice.count_pending_cc3c258b($1::text, $2::int, $3::boolean) as pending',
-  counts: 'select now, ready, delayed, backoff, processing, dirty, parked, idle, paused, oldest, held_until, capped, sluice.ahead_ms_a3187b88() as ahead from sluice.counts_ffb7700d($1::text, $2::int, $3::float8, $4::float8)',
+  counts: 'select now, ready, delayed, backoff, processing, dirty, parked, idle, paused, oldest, held_until, capped, sluice.ahead_ms_a3187b88() as ahead from sluice.counts_1a4a48b3($1::text, $2::int, $3::float8, $4::float8)',
   doctorHorizon: "select h.kind, h.name, h.held, coalesce(h.seconds, 0)::float8 as seconds from ( select 'session' as kind, concat_ws(' ', a.pid::text, a.usename, a.application_name, a.state) as name, age(a.backend_xmin) as held, extract(epoch from clock_timestamp() - a.xact_start) as seconds from pg_catalog.pg_stat_activity a where a.backend_xmin is not null and a.pid <> pg_backend_pid() union all select 'replication slot', s.slot_name::text, greatest(age(s.xmin), age(s.catalog_xmin)), null from pg_catalog.pg_replication_slots s where s.xmin is not null or s.catalog_xmin is not null union all select 'prepared transaction', p.gid, age(p.transaction), extract(epoch from clock_timestamp() - p.prepared) from pg_catalog.pg_prepared_xacts p ) h order by h.held desc nulls last limit 1",
   doctorLeases: 'select count(*)::int as n, coalesce(max(sluice.present_4c1f74c0(null, null) - k.lease_until), 0) as late from sluice.keys k where k.token is not null and k.lease_until < sluice.present_4c1f74c0(null, null)',
   doctorTable: "select s.n_live_tup::float8 as live, s.n_dead_tup::float8 as dead, s.n_tup_upd::float8 as updates, s.n_tup_hot_upd::float8 as hot, extract(epoch from clock_timestamp() - s.last_autovacuum)::float8 as vacuumed, current_setting('autovacuum') as autovacuum, current_setting('synchronous_commit') as commits, pg_catalog.pg_total_relation_size(s.relid)::float8 as bytes, (select string_agg(distinct i.relname, ', ') from pg_catalog.pg_attribute a join pg_catalog.pg_depend d on d.refclassid = 'pg_catalog.pg_class'::regclass and d.refobjid = s.relid and d.refobjsubid = a.attnum and d.classid = 'pg_catalog.pg_class'::regclass join pg_catalog.pg_class i on i.oid = d.objid and i.relkind = 'i' where a.attrelid = s.relid and a.attname = 'lease_until') as lease_indexes, (select string_agg(t.relname, ', ' order by t.relname) from pg_catalog.pg_class t where t.relnamespace = quote_ident($1::text)::regnamespace and t.relkind = 'r' and t.relname in ('keys', 'queues', 'buckets', 'workers', 'history', 'failed_runs') and pg_catalog.row_security_active(t.oid)) as secured_tables from pg_catalog.pg_stat_all_tables s where s.schemaname = $1::text and s.relname = 'keys'",
@@ -1768,8 +1768,8 @@ export const statementTexts = {
   raisePresent: 'select sluice.raise_present_479922ea($1::float8) as ahead',
   raiseTokens: 'select sluice.raise_tokens_e83790a7($1::float8)',
   renew: 'select index, outcome, lease_until from sluice.renew_49796185($1::text, $2::text[], $3::bigint[], $4::float8, $5::float8, $6::float8)',
-  tickOverListener: 'select kind, now, next_at, swept, key, token, recorded, sluice.ahead_ms_a3187b88() as ahead, exists (select from pg_catalog.pg_listening_channels() as c(name) where c.name = $19::text) as listens from sluice.tick_fed7b41f( $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8, $10::float8, $11::text, $12::int[], $13::int[], $14::int, $15::int, $16::int, $17::int, $18::float8)',
-  tick: 'select kind, now, next_at, swept, key, token, recorded, sluice.ahead_ms_a3187b88() as ahead from sluice.tick_fed7b41f( $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8, $10::float8, $11::text, $12::int[], $13::int[], $14::int, $15::int, $16::int, $17::int, $18::float8)',
+  tickOverListener: 'select kind, now, next_at, swept, key, token, recorded, sluice.ahead_ms_a3187b88() as ahead, exists (select from pg_catalog.pg_listening_channels() as c(name) where c.name = $19::text) as listens from sluice.tick_ced9c18b( $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8, $10::float8, $11::text, $12::int[], $13::int[], $14::int, $15::int, $16::int, $17::int, $18::float8)',
+  tick: 'select kind, now, next_at, swept, key, token, recorded, sluice.ahead_ms_a3187b88() as ahead from sluice.tick_ced9c18b( $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8, $10::float8, $11::text, $12::int[], $13::int[], $14::int, $15::int, $16::int, $17::int, $18::float8)',
   transferLock: "select pg_catalog.pg_advisory_xact_lock( pg_catalog.hashtextextended('sluice.token is being set', 0))",
   transferSequences: "select pg_catalog.pg_sequence_last_value('sluice.token')::text as token, pg_catalog.pg_sequence_last_value('sluice.arrival')::text as arrival",
   transferSetArrival: "select pg_catalog.setval('sluice.arrival', $1::bigint)",

@@ -2,10 +2,9 @@
 --
 -- The keys are sorted by their bytes, each once; in_indexes has their indexes in the caller's batch.
 --
--- The first row is (null, number of new rows, the store's time, 0). If not all rows are new, a row
--- follows for each row that was written: its key, the change (see keys.change), when it is due, its
--- failures. If not all were written, a row follows for each key of the batch; the first row of a key
--- counts.
+-- The first row has nothing but the store's time, as due_at. If not all rows are new, a row follows for
+-- each row that was written: its key, the change (see keys.change), when it is due, its failures. If not
+-- all were written, a row follows for each key of the batch; the first row of a key counts.
 --
 -- With in_channel, sends in_notice there with the commit, if a key was added or moved.
 create or replace function sluice.add(

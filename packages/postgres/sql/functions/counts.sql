@@ -47,7 +47,7 @@ begin
     least(n_backoff, in_cap), least(n_processing, in_cap), least(n_dirty, in_cap),
     least(n_parked, in_cap), least(n_idle, in_cap),
     exists (select from sluice.queues q where q.name = in_queue and q.paused),
-    coalesce(first_ready, 'Infinity'), coalesce(last_lease, 'Infinity'),
+    first_ready, last_lease,
     greatest(n_ready, n_delayed, n_backoff, n_processing, n_dirty, n_parked, n_idle) > in_cap;
 end
 $body$;

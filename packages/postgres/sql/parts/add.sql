@@ -26,7 +26,7 @@ begin
     on conflict (queue_id, key) do nothing;
     if found then
       if in_channel is not null then perform pg_notify(in_channel, in_notice); end if;
-      outcome := 1; due_at := t; failures := 0;
+      due_at := t;
       return next;
       return;
     end if;
@@ -114,7 +114,7 @@ begin
   into n_keys, changes, dues, fails, fresh, wakes
   from written w;
   if wakes and in_channel is not null then perform pg_notify(in_channel, in_notice); end if;
-  outcome := fresh; due_at := t; failures := 0;
+  due_at := t;
   return next;
   if fresh < cardinality(in_keys) then
     return query select w.key, w.change::int, w.due_at, w.failures

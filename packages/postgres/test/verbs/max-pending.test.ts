@@ -106,7 +106,20 @@ test('processes that add together do not go over maxPending', async () => {
   await Promise.all(drivers.map((one) => one.close()))
 })
 
-/** Adds keys that are pending, as other transactions do. */
+test('an add in the transaction of a caller keeps nobody from adding to a queue with a limit', async () => {
+  const limited = { ...options, maxPending: 10 }
+  const pool = poolOf(server.url, 1)
+  const client = await pool.connect()
+  try {
+    await client.query('begin')
+    await driver.transact?.(client).add('q', [ask('mine')], limited)
+    const replies = await driver.add('q', [ask('yours')], limited)
+    expect(replies).toEqual([expect.objectContaining({ outcome: 'added' })])
+  } finally {
+    client.release(true)
+    await pool.end()
+  }
+})
 
 /** Adds a thousand new keys, and returns how many the limit let in. */
 async function addLimited(at: number, maxPending: number): Promise<number> {
