@@ -74,7 +74,11 @@ export function prometheusMetrics(options: PrometheusOptions): PrometheusMetrics
   return {
     async close() {
       await running.close()
-      for (const id of ids) register.removeSingleMetric(metricTable[id].name)
+      for (const [id, instrument] of instruments) {
+        const { name } = metricTable[id]
+        // After a clear() of the registry, or a second close(), another metric may have the name.
+        if (register.getSingleMetric(name) === instrument) register.removeSingleMetric(name)
+      }
       instruments.clear()
       waiting.clear()
     },

@@ -215,6 +215,20 @@ test('closing takes the metrics out, and the same registry can have them again',
   await again.close()
 })
 
+test('closing leaves what has come into the registry since', async () => {
+  const { register, metrics, queue, clock } = setUp()
+  await metrics.close()
+  const again = prometheusMetrics({ register, clock })
+  await metrics.close()
+  queue.add('a')
+  expect(await lines(register, 'workqueue_adds_total')).toHaveLength(1)
+
+  register.clear()
+  const own = new Gauge({ name: 'workqueue_depth', help: 'mine', registers: [register] })
+  await again.close()
+  expect(register.getMetricsAsArray()).toEqual([own])
+})
+
 test.skipIf(!needs('promtool', hasPromtool))('promtool finds nothing to say', async () => {
   const { register, queue } = setUp()
   queue.add('a')
