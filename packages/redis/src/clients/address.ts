@@ -37,21 +37,28 @@ export function parseAddress(url: string): ParsedAddress {
   const wrong = (why: string): SluiceTypeError =>
     new SluiceTypeError('url', `${why}; use ${forms}, with rediss for TLS`)
   if (match === null) throw wrong('is not the address of a Redis')
+  const decoded = (text: string): string => {
+    try {
+      return decodeURIComponent(text)
+    } catch {
+      throw wrong('has a % that is not followed by two hexadecimal digits of UTF-8: write %25')
+    }
+  }
   const [, scheme, suffix = '', credentials = '', list = '', path = ''] = match
   const colon = credentials.indexOf(':')
   const [user, password] =
     colon < 0 ? [credentials, ''] : [credentials.slice(0, colon), credentials.slice(colon + 1)]
   const shared = {
     isTls: scheme === 'rediss',
-    username: user === '' ? undefined : decodeURIComponent(user),
-    password: password === '' ? undefined : decodeURIComponent(password),
+    username: user === '' ? undefined : decoded(user),
+    password: password === '' ? undefined : decoded(password),
     name: '',
     database: 0,
     hosts: [],
   }
   if (scheme === 'unix') {
     if (suffix !== '' || list !== '' || path.length < 2) throw wrong('names no socket')
-    return { ...shared, kind: 'single', address: { path: decodeURIComponent(path) } }
+    return { ...shared, kind: 'single', address: { path: decoded(path) } }
   }
   const kind = suffix === '' ? 'single' : suffix === '-sentinel' ? 'sentinel' : 'cluster'
   const hosts = list.split(',').map((text) => hostOf(text, portOf[kind]))
@@ -70,6 +77,6 @@ export function parseAddress(url: string): ParsedAddress {
     database: Number(number),
     ...(kind === 'single'
       ? { address: known[0] }
-      : { address: undefined, hosts: known, name: decodeURIComponent(first) }),
+      : { address: undefined, hosts: known, name: decoded(first) }),
   }
 }

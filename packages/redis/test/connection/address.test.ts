@@ -76,6 +76,8 @@ test.each([
   ['redis-sentinel://a', /does not name the primary/],
   ['redis-cluster://a/1', /a cluster has one/],
   ['unix://', /names no socket/],
+  ['redis://app:50%off@db', /^SluiceTypeError: url has a % .* write %25/],
+  ['redis-sentinel://a/50%', /^SluiceTypeError: url has a % .* write %25/],
 ])('%s is refused', (url, message) => {
   assert.throws(() => parseAddress(url), message)
 })
