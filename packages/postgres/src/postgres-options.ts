@@ -16,7 +16,10 @@ export type MigrateMode = 'apply' | 'verify'
 
 /** Where the database is, and how it is used. Exactly one of the first three is required. */
 export interface PostgresOptions {
-  /** Where to connect to, with a pool of the driver's own. Needs the package `pg`. */
+  /**
+   * Where to connect to, with a pool of the driver's own, as `postgres://user:password@host:5432/database`.
+   * Needs the package `pg`.
+   */
   readonly connectionString?: string | undefined
   /** A pool of `pg` that is used, and left open by `close`. */
   readonly pool?: PgPool | undefined
@@ -76,6 +79,20 @@ const members = [
   'onWarning',
 ]
 
+/**
+ * Refuses what pg would reject with each connection, or take for a database on a host named `base`. Empty: the
+ * variables of libpq, such as PGHOST. A path: a Unix socket. After `@`, the host may be left out.
+ */
+function checkAddress(address: string): void {
+  checkString('connectionString', address)
+  const url = address.replace('@/', '@host/')
+  if (/^($|\/|socket:|\w+:\/\/)/.test(address) && URL.canParse(url, 'pg://host')) return
+  throw new SluiceTypeError(
+    'connectionString',
+    'must be like postgres://user:password@host/database, with %2F %23 %3F for / # ?',
+  )
+}
+
 function warn(message: string): void {
   console.warn(`sluice: ${message}`)
 }
@@ -95,7 +112,7 @@ export function checkOptions(given: PostgresOptions): Settings {
   if (ways.length !== 1) {
     throw new SluiceTypeError('options', 'must have exactly one of connectionString, pool, client')
   }
-  if (connectionString !== undefined) checkString('connectionString', connectionString)
+  if (connectionString !== undefined) checkAddress(connectionString)
   if (pool !== undefined && typeof pool?.connect !== 'function') {
     throw new SluiceTypeError('pool', 'must be a pool of pg')
   }

@@ -29,6 +29,32 @@ test.each<[string, object, string]>([
   expect(() => postgresDriver(options)).toThrow(refusal)
 })
 
+test.each([
+  'not an address',
+  'localhost',
+  'host=localhost dbname=shop password=hush',
+  'postgres://nobody:hush/1@127.0.0.1/none',
+  'postgres://nobody:hush#1@127.0.0.1/none',
+  'postgres://nobody:hush@127.0.0.1:99999/none',
+])('%s is no address', (address) => {
+  const make = () => postgresDriver({ connectionString: address })
+  expect(make).toThrow(/postgres:\/\/user:password@host\/database/)
+  expect(make).not.toThrow(/hush/)
+})
+
+test.each([
+  '',
+  '/var/run/postgresql shop',
+  'socket:/var/run/postgresql?db=shop',
+  'postgres://%2Fvar%2Frun%2Fpostgresql/shop',
+  'postgresql:///shop?host=/var/run/postgresql',
+  'postgres://nobody:hush@/shop?host=/var/run/postgresql',
+  'postgres://nobody:50%off and more@db:5432/shop',
+  'postgres://nobody:hush@[::1]:5432/shop',
+])('%s is an address', (address) => {
+  expect(postgresDriver({ connectionString: address }).name).toBe('postgres')
+})
+
 test('schemas are quoted wherever they are named', () => {
   expect(quoteIdentifier('we"ird')).toBe('"we""ird"')
   expect(inSchema("select nextval('sluice.token') from sluice.keys", 'a"b')).toBe(
