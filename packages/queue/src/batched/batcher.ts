@@ -311,7 +311,8 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
 
   #failed(jobs: readonly BatchJob<Request, Reply>[], error: unknown): void {
     const isUnknown = SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')
-    if (jobs.length > 1 && !isUnknown && !isRetryable(error) && !isOfStore(error)) {
+    const isOfKey = this.calls.handle.isOpen && !isUnknown && !isOfStore(error)
+    if (jobs.length > 1 && isOfKey && !isRetryable(error)) {
       // One bad key must fail alone, and nothing was done yet.
       const middle = jobs.length >> 1
       this.#halves.unshift(jobs.slice(0, middle), jobs.slice(middle))

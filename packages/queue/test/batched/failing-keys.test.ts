@@ -89,6 +89,17 @@ describe('Flushing: keys that fail in the driver', () => {
     expect(scene.late.count('add')).toBe(2)
   })
 
+  test('where the store cannot be opened, a batch is rejected by one attempt', async () => {
+    const scene = new Scene(late)
+    const queue = scene.queue()
+    scene.late.before = ({ verb }) => {
+      if (verb === 'open') throw new SluiceError('ERR_STORE', 'the user may not')
+    }
+    const answers = await Promise.allSettled(['a', 'b', 'c'].map((key) => queue.add(key)))
+    expect(answers.map(({ status }) => status)).toEqual(Array(3).fill('rejected'))
+    expect(scene.late.count('open')).toBe(1)
+  })
+
   test('keys that wait to be found are given up after timeoutMs', async ({ onTestFinished }) => {
     const time = fakeRealTime(onTestFinished)
     const scene = new Scene(late)
