@@ -127,14 +127,15 @@ export class Run implements Context {
     if (!text.startsWith('@')) return this.#noted(text)
     const path = resolve(cwd, text.slice(1))
     try {
-      return this.#noted(readFileSync(path, 'utf8').trim())
+      return this.#noted(readFileSync(path, 'utf8'))
     } catch (error) {
       if (error instanceof CommandError) throw error
       throw usageError(`the file with the store address cannot be read: ${path}`, error)
     }
   }
 
-  #noted(text: string): StoreAddress {
+  #noted(given: string): StoreAddress {
+    const text = given.trim()
     this.secrets.addFrom(text)
     return parseStoreAddress(text, this.terminal.cwd)
   }

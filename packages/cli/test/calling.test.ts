@@ -84,6 +84,9 @@ describe('the store', () => {
     for (const form of [...forms, './queue.db', 'queue.db', '@address']) {
       expect(await output(['ls', 'orders', '-o', 'name', '-s', form], world)).toBe('a\n')
     }
+    // A variable that is filled from a file, such as a secret of Kubernetes, has the newline of the file.
+    const filled = { cwd: folder, store: 'sqlite:./queue.db\n' }
+    expect(await output(['ls', 'orders', '-o', 'name'], filled)).toBe('a\n')
     expect((await cli(['queues'], world)).err).toContain('sqlite:./other.db does not exist')
   })
 

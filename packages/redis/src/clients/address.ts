@@ -33,7 +33,9 @@ function hostOf(text: string, defaultPort: number): NodeAddress | undefined {
 /** Reads an address. Throws an error without the password. */
 export function parseAddress(url: string): ParsedAddress {
   const match =
-    /^(redis|rediss|unix)(-sentinel|-cluster)?:\/\/(?:([^@/]*)@)?([^/?#]*)(\/[^?#]*)?$/.exec(url)
+    /^(redis|rediss|unix)(-sentinel|-cluster)?:\/\/(?:([^@/]*)@)?([^/?#]*)(\/[^?#]*)?$/.exec(
+      url.trim(),
+    )
   const wrong = (why: string): SluiceTypeError =>
     new SluiceTypeError('url', `${why}; use ${forms}, with rediss for TLS`)
   if (match === null) throw wrong('is not the address of a Redis')

@@ -6,6 +6,8 @@ const none = { username: undefined, password: undefined, name: '', database: 0, 
 
 test.each([
   ['redis://db', { ...none, kind: 'single', address: { host: 'db', port: 6_379 }, hosts: [] }],
+  // As both libraries of Redis read it: secrets often end with a newline.
+  ['redis://db\n', { ...none, kind: 'single', address: { host: 'db', port: 6_379 }, hosts: [] }],
   [
     'rediss://app:p%40ss@db.example:6380/3',
     {
