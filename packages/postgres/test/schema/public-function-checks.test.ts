@@ -84,6 +84,8 @@ describe('checks', () => {
     expect(await refusal("select sluice.add('q', 'json:{\"a\":1}')", [])).toBeUndefined()
     expect(await refusal("select sluice.add('q', 'json:{\"a\":')", [])).toMatch(/^sluice: key must/)
     expect(await refusal("select sluice.add('q', 'json')", [])).toBeUndefined()
+    // Not a value of the type jsonb.
+    expect(await refusal("select sluice.add('q', $1)", ['json:"\\u0000"'])).toBeUndefined()
   })
 
   test('priorities, delays, modes and items', async () => {
@@ -99,9 +101,12 @@ describe('checks', () => {
       ["select sluice.add('q', 'k', $1)", 'null', true],
       ["select sluice.add('q', 'k', $1)", JSON.stringify('x'.repeat(1_048_574)), true],
       ["select sluice.add('q', 'k', $1)", JSON.stringify('x'.repeat(1_048_575)), false],
+      ["select sluice.add('q', 'k', $1)", JSON.stringify('ä'.repeat(524_288)), false],
       ["select sluice.add('q', 'k', $1)", '[{"a": 1.7976931348623157e308}]', true],
       ["select sluice.add('q', 'k', $1)", '[{"a": -1e309}]', false],
+      ["select sluice.add('q', 'k', $1)", '[{"a": 1e309}]', false],
       ["select sluice.add_many('q', array['a', 'b'], array[$1]::jsonb[])", '1', false],
+      ["select sluice.add_many('q', array['a'], array[$1, '2']::jsonb[])", '1', false],
       ["select sluice.add_many('q', null, array[$1]::jsonb[])", '1', false],
     ]
     for (const [call, value, isFine] of cases) {
@@ -122,6 +127,33 @@ describe('checks', () => {
       const call = `select sluice.add_after('q', 'k', '${delay}')`
       expect(await refusal(call, []), delay).toMatch(/delay must/)
     }
+  })
+
+  test('the priority is 0 and the mode client-go unless the call says otherwise', async () => {
+    const outcomes: string[] = []
+    for (const call of [
+      "add('defaults', 'a')",
+      "add_after('defaults', 'a', '1 hour')",
+      "add_after('defaults', 'b', '1 hour')",
+      "add('defaults', 'b')",
+      "add_after('defaults', 'c', '1 hour')",
+      "add_many('defaults', array['c', 'd'])",
+    ]) {
+      const { rows } = await server.pool.query(`select (${schema}.${call})::text as outcome`)
+      outcomes.push(...rows.map(({ outcome }) => outcome))
+    }
+    // Under earliest, the second add of each key would be unchanged or moved.
+    expect(outcomes).toEqual([
+      'added',
+      'added',
+      'added',
+      'added',
+      'added',
+      '(c,added)',
+      '(d,added)',
+    ])
+    const text = `select distinct priority from ${schema}.keys where queue = 'defaults'`
+    expect((await server.pool.query(text)).rows).toEqual([{ priority: 0 }])
   })
 
   test('no keys are no error, and null is', async () => {
