@@ -157,4 +157,10 @@ export const rareBreaks: readonly CaughtBreak[] = [
     to: "k.parked\n        and k.due_at < 'Infinity'",
     caughtBy: 'add.max-pending.unparked',
   },
+  {
+    name: 'a delayed key that an operator parked is counted twice',
+    from: "and k.token is null and not k.parked and k.due_at < 'Infinity'\n      and k.priority = l.priority and k.ready_at > t",
+    to: "and k.token is null and k.due_at < 'Infinity'\n      and k.priority = l.priority and k.ready_at > t",
+    caughtBy: 'operate.park.waiting',
+  },
 ]

@@ -160,9 +160,10 @@ export const parkedCases: readonly Case[] = [
       const outcomes = await s.operate.park(s.queue, ['ready', 'unknown', 'delayed', 'ready2'])
       assert.deepEqual(outcomes, ['changed', 'missing', 'changed', 'missing'])
       assert.deepEqual(await s.operate.park(s.queue, ['ready']), ['unchanged'])
-      await s.step(100)
-      await s.claimNone()
       assert.deepEqual(await s.states(), { delayed: 1, parked: 2 })
+      await s.step(200)
+      await s.claimOne('other')
+      assert.deepEqual(await s.states(), { processing: 1, parked: 2 })
     },
   },
   {
