@@ -102,7 +102,9 @@ async function isRefused(
       await Promise.resolve()
       return false
     }
-    if ((await answerOf(answer)) === pending) problems.add(`${name} does not answer`)
+    const made = await answerOf(answer)
+    if (made === pending) problems.add(`${name} does not answer`)
+    else if (!name.includes('.')) await closed(made)
     return false
   } catch (error) {
     if (!isFair(error))
@@ -114,6 +116,12 @@ async function isRefused(
     else if (rowsOf(driver) !== before) problems.add(`${name} was refused, and changed something`)
     return SluiceError.is(error)
   }
+}
+
+/** Closes what a function of a package made: metrics listen to everything in the process until then. */
+async function closed(made: unknown): Promise<void> {
+  const close = (made as { readonly close?: unknown } | undefined)?.close
+  if (typeof close === 'function') await answerOf(Reflect.apply(close, made, []))
 }
 
 /** After all of that, a key that is added runs. */

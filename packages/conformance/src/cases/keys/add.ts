@@ -187,10 +187,11 @@ export const addCases: readonly Case[] = [
       'parked and dirty keys count towards maxPending, and neither keys without a run nor other queues',
     async run(s) {
       const other = s.on('other')
-      await other.addAll(['dirty', 'parked', 'ready'])
-      await other.claimOne('dirty')
       await other.add('dirty')
+      await other.claimOne('dirty')
+      await other.add('parked')
       await other.parkHeld(await other.claimOne('parked'))
+      await other.addAll(['dirty', 'ready'])
       await s.add('parked')
       await s.parkHeld(await s.claimOne('parked'))
       await s.addAll(['dirty', 'held'])

@@ -53,7 +53,7 @@ export const pagingCases: readonly Case[] = [
       const two = { ready: 2, delayed: 2, backoff: 2, processing: 2, dirty: 2 }
       assert.deepEqual(counts, { ...two, parked: 0, idle: 0, capped: false, paused: false })
       assert.equal((await s.counts(1)).capped, true)
-      await s.claimOne('e')
+      await s.claimOne()
       assert.equal((await s.counts(2)).capped, true)
       for (const failed of [false, true]) {
         const queue = s.on(`failed ${failed}`)
