@@ -78,9 +78,11 @@ class Spread extends BaseSequencer {
         .sort((a, b) => placeIn(parts, a) - placeIn(parts, b))
     const long = having(computing)
     const slow = having(waiting)
-    const each = Math.ceil(slow.length / long.length)
-    const spread = long.flatMap((file, at) => [file, ...slow.slice(at * each, (at + 1) * each)])
-    const start = long.length === 0 ? slow : spread
+    // Two more that compute at first: of those that wait, the longest come first.
+    const start = long.splice(0, 2)
+    const each = Math.ceil(slow.length / Math.max(1, long.length))
+    for (const file of long) start.push(file, ...slow.splice(0, each))
+    start.push(...slow)
     const rank = (file: TestSpecification): number => {
       const place = placeIn(first, file)
       if (place !== -1) return place
@@ -138,9 +140,9 @@ export default defineConfig({
     ].map(project),
     passWithNoTests: false,
     sequence: { sequencer: Spread },
-    // Half of the tests wait for databases, disks and other processes, so there are two workers more
+    // Half of the tests wait for databases, disks and other processes, so there are three workers more
     // than there are cores.
-    maxWorkers: availableParallelism() + 2,
+    maxWorkers: availableParallelism() + 3,
     reporters: ['default', ['json', { outputFile: `${root}/.reports/vitest.json` }]],
   },
 })
