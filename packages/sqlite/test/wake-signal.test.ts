@@ -31,6 +31,14 @@ describe('a watcher', () => {
     await driver.close()
   })
 
+  test('that was not ended ends with the driver', async () => {
+    const { driver, real } = storeOn(scratchFile())
+    await driver.open({})
+    driver.watch(() => undefined)
+    await driver.close()
+    assert.equal(real.waiters(), 0)
+  })
+
   test('that watches twice goes on when one of the two watches has ended', async () => {
     const { driver } = storeOn(scratchFile())
     await driver.open({})

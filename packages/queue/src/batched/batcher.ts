@@ -332,10 +332,9 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
   }
 
   #failedReply(job: BatchJob<Request, Reply>, { error, isFinal }: KeyFailure): void {
-    const { retryable } = error
     const isUnknown = SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')
     if (isUnknown) job.mayHaveHappened = true
-    if ((isUnknown || retryable) && isFinal !== true) {
+    if ((isUnknown || error.retryable) && isFinal !== true) {
       job.tries += 1
       this.#later([job], error, pause(retryDelayMs(job.tries, lockedKeyDelay)))
     } else rejectJob(job, error)

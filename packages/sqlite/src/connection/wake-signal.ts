@@ -56,7 +56,7 @@ export class WakeSignal {
     if (this.#watchers.size === 1) this.#start()
     return () => {
       this.#watchers.delete(watcher)
-      if (this.#watchers.size === 0) this.stop()
+      if (this.#watchers.size === 0) this.#stop()
     }
   }
 
@@ -90,7 +90,7 @@ export class WakeSignal {
     this.#lastVersion = undefined
   }
 
-  stop(): void {
+  #stop(): void {
     this.#isPending = undefined
     this.#ticker?.stop()
     this.#ticker = undefined
