@@ -120,14 +120,14 @@ export class Visit {
 
   /** Waits until something on the page is so. */
   async until<T>(look: () => Promise<T>, wanted: T): Promise<void> {
-    await expect.poll(look, { timeout: 45_000, interval: 30 }).toEqual(wanted)
+    await expect.poll(look, { timeout: 45_000, interval: 100 }).toEqual(wanted)
   }
 
   /** Waits until a text stands somewhere. */
   async reads(selector: string, wanted: string | RegExp): Promise<void> {
     const text = async () =>
       (await this.page.locator(selector).allInnerTexts()).map(plain).join(' | ')
-    await expect.poll(text, { timeout: 45_000, interval: 30 }).toMatch(wanted)
+    await expect.poll(text, { timeout: 45_000, interval: 100 }).toMatch(wanted)
   }
 
   /** How many of something there are. */
