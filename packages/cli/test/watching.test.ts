@@ -43,6 +43,21 @@ describe.each(storeKinds())('--watch on $kind', ({ fresh }) => {
     await watch.interrupt()
   })
 
+  test('held keys of a queue that is made meanwhile are watched', async () => {
+    const store = await fresh()
+    const watch = new Watch(['leases', '-w', '-o', 'name'], store)
+    expect(await watch.next()).toBe('')
+    const isHeld = Promise.withResolvers<void>()
+    await output(['add', 'orders', 'a'], { store })
+    await workOn(store, 'orders', async () => {
+      isHeld.resolve()
+      await new Promise(() => {})
+    })
+    await isHeld.promise
+    expect(await watch.next(2_000)).toBe('orders/a\n')
+    await watch.interrupt()
+  })
+
   test('workers are watched, with their work', async () => {
     const store = await fresh()
     await output(['add', 'orders', 'a', 'b', 'c'], { store })

@@ -118,4 +118,23 @@ describe.skipIf(!hasChromium)('a dialog and a filter', { timeout: 240_000 }, () 
       await visit.until(rows, 10)
     }),
   )
+
+  it(
+    'keeps the keys of a page selected when those of another are selected, or no longer',
+    desk.on(async (visit) => {
+      const { page } = visit
+      await visit.go(ordersPlace)
+      const rows = () => visit.count('.key-grid tbody .row')
+      const every = page.getByLabel('Select every key that is shown')
+      await visit.until(rows, 100)
+      await every.click()
+      await visit.reads('.bulk-what', /^100 selected/)
+      await page.getByRole('button', { name: 'Next page' }).click()
+      await visit.until(rows, 50)
+      await every.click()
+      await visit.reads('.bulk-what', /^150 selected/)
+      await every.click()
+      await visit.reads('.bulk-what', /^100 selected/)
+    }),
+  )
 })

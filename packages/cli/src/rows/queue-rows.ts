@@ -61,15 +61,18 @@ export async function queueRow(store: StoreInspection, queue: string): Promise<Q
   }
 }
 
-/** The queue that the command line names, which must be known; or else all queues, by name. */
+/**
+ * Reads which queues a command is about: the one that the command line names, which must be known once; or
+ * else all that there are by then, by name.
+ */
 export async function queueNames(
   context: Context,
   store: StoreInspection,
-): Promise<readonly string[]> {
+): Promise<() => Promise<readonly string[]>> {
   const queue = context.input.queueIfGiven()
-  if (queue === undefined) return [...(await store.queues())].sort()
+  if (queue === undefined) return async () => [...(await store.queues())].sort()
   await knownQueue(context, store, queue)
-  return [queue]
+  return async () => [queue]
 }
 
 /** Reads several queues; ends early, with those read so far, if `until` is aborted. */

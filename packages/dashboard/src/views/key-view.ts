@@ -17,8 +17,10 @@ export async function readKeyView(
   key: string,
   withItem: boolean,
 ): Promise<KeyView> {
-  const { info, inspectedAt: at, ...explanation } = await store.queue(queue).explain(key)
+  const explanation = await store.queue(queue).explain(key)
+  const { info, state, blockedBy, conditions, next, retry, estimate, inspectedAt: at } = explanation
   const line = info === undefined ? undefined : display.line(queue, info, withItem)
   const history = histories.record(queue, key, info, line?.lastError, at)
-  return { ...explanation, ...history, at, queue, line }
+  // Named, so that no member that is added to explanations reaches the page with what it hides.
+  return { at, queue, key, line, state, blockedBy, conditions, next, retry, estimate, ...history }
 }

@@ -4,9 +4,9 @@ import { oneLine, safeJson, shown } from '../../output/escape.ts'
 import { fieldsOf } from '../../output/fields.ts'
 import { formatInstant } from '../../output/instant.ts'
 import type { Column, Table } from '../../output/table.ts'
-import { queueNames } from '../../rows/queue-rows.ts'
 import { repeatedReads } from '../../rows/repeated-reads.ts'
 import { type StoreEvent, StoreEvents } from '../../rows/store-events.ts'
+import { knownQueue } from '../../stores/known-queue.ts'
 
 const columns = (): readonly Column<StoreEvent>[] => [
   { title: 'TIME', text: ({ at }) => formatInstant(at) },
@@ -50,7 +50,7 @@ export const events: CommandSpec = {
     const { input, print, signal, terminal } = context
     const queue = input.queueIfGiven()
     const { inspection } = await context.store('existing')
-    if (queue !== undefined) await queueNames(context, inspection)
+    if (queue !== undefined) await knownQueue(context, inspection, queue)
     const source = new StoreEvents(inspection, queue)
     if (!input.flag('follow')) {
       const rows = await source.next()

@@ -175,7 +175,8 @@ export const failures: CommandSpec = {
     const range = (input.text('range') ?? '1h') as HistoryRange
     const code = input.text('code')
     const none = 'no failed runs on record'
-    const read = () => Promise.all([readAll(inspection, names, range), inspection.now()])
+    const read = async () =>
+      await Promise.all([readAll(inspection, await names(), range), inspection.now()])
     if (code !== undefined) {
       return await printWatched<Run>(context, {
         async look() {

@@ -119,7 +119,10 @@ export const leases: CommandSpec = {
     const names = await queueNames(context, inspection)
     await printWatched(context, {
       async look() {
-        const [rows, now] = await Promise.all([allLeases(inspection, names), inspection.now()])
+        const [rows, now] = await Promise.all([
+          allLeases(inspection, await names()),
+          inspection.now(),
+        ])
         return {
           rows,
           columns: () => columnsAt(now),

@@ -3,10 +3,11 @@ import type { CommandSpec } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { formatSpan } from '../../duration.ts'
 import { formatInstant } from '../../output/instant.ts'
-import { queueNames, queueRow, readQueues, urgencyOf } from '../../rows/queue-rows.ts'
+import { queueRow, readQueues, urgencyOf } from '../../rows/queue-rows.ts'
 import { intervalOf, repeatedReads } from '../../rows/repeated-reads.ts'
 import { RunRates } from '../../rows/run-rates.ts'
 import { type TopRow, TopScreen, topColumns } from '../../rows/top-screen.ts'
+import { knownQueue } from '../../stores/known-queue.ts'
 
 const enterScreen = '\u001b[?1049h\u001b[?25l'
 const leaveScreen = '\u001b[?25h\u001b[?1049l'
@@ -87,7 +88,7 @@ export const top: CommandSpec = {
     const { input, print, terminal } = context
     const queue = input.queueIfGiven()
     const { address, inspection } = await context.store('existing')
-    if (queue !== undefined) await queueNames(context, inspection)
+    if (queue !== undefined) await knownQueue(context, inspection, queue)
     const isScreen = terminal.stdout.isTTY && terminal.env['TERM'] !== 'dumb'
     if (isScreen && !input.flag('once') && print.format === 'table') {
       return await live(context, inspection, address.label)

@@ -83,12 +83,13 @@ export function KeySection({ location }: { readonly location: QueueLocation }): 
   const rows = useHeldRows(list.lines?.keys ?? [], (line) => line.key, hold.isHeld, list.asked)
   const canTick = mayAct()
 
+  const ids = rows.map(({ id }) => id)
+
   const tick = (next: ReadonlySet<string>) => {
     ticked.value = { filter, keys: next }
   }
   const onSelect = (key: string, isOn: boolean, isRange: boolean) => {
     const next = new Set(keys)
-    const ids = rows.map(({ id }) => id)
     const from = isRange ? ids.indexOf(lastTicked.current ?? key) : ids.indexOf(key)
     const [start, end] = [Math.min(from, ids.indexOf(key)), Math.max(from, ids.indexOf(key))]
     for (const id of start === -1 ? [key] : ids.slice(start, end + 1)) {
@@ -98,7 +99,7 @@ export function KeySection({ location }: { readonly location: QueueLocation }): 
     lastTicked.current = key
     tick(next)
   }
-  const isAllTicked = rows.length > 0 && rows.every(({ id }) => keys.has(id))
+  const isAllTicked = ids.length > 0 && ids.every((id) => keys.has(id))
 
   return (
     <section class="keys" aria-label="Keys">
@@ -129,7 +130,15 @@ export function KeySection({ location }: { readonly location: QueueLocation }): 
                   type="checkbox"
                   aria-label="Select every key that is shown"
                   checked={isAllTicked}
-                  onClick={() => tick(isAllTicked ? new Set() : new Set(rows.map(({ id }) => id)))}
+                  onClick={() =>
+                    tick(
+                      new Set(
+                        isAllTicked
+                          ? [...keys].filter((key) => !ids.includes(key))
+                          : [...keys, ...ids],
+                      ),
+                    )
+                  }
                 />
               </th>
             )}
