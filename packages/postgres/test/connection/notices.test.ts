@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import type { Driver } from '@sluice/core'
 import { needs } from '@sluice/needs'
 import pg from 'pg'
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { type PostgresOptions, postgresDriver, rolesSql } from '../../src/index.ts'
 import { channelOf } from '../../src/schema/schema-name.ts'
 import { startProxy } from '../support/cutting-proxy.ts'
@@ -19,16 +19,23 @@ const one = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
 
 const server = sharedServer()
 
+/** The notices of a schema, as a client of the server receives them until the test ends. */
+async function listenTo(schema: string) {
+  const raw = await server.pool.connect()
+  onTestFinished(() => raw.release(true))
+  const received: string[] = []
+  raw.on('notification', ({ payload = '' }) => void received.push(payload))
+  await raw.query(`listen ${channelOf(schema)}`)
+  return { raw, received }
+}
+
 test('many changes in a row are few notices', async () => {
   const [here, there] = [
     await openPatient(server.url, 'many'),
     await openPatient(server.url, 'many'),
   ]
   const watcher = await watched(here)
-  const received: string[] = []
-  const raw = await server.pool.connect()
-  raw.on('notification', ({ payload = '' }) => void received.push(payload))
-  await raw.query(`listen ${channelOf('many')}`)
+  const { raw, received } = await listenTo('many')
   const startedAt = performance.now()
   const adds = Array.from({ length: 300 }, (_, i) =>
     there.add('q', [{ ...one, key: `k${i}` }], options),
@@ -41,16 +48,12 @@ test('many changes in a row are few notices', async () => {
   const most = (performance.now() - startedAt) / 9 + 2
   expect(received.length).toBeGreaterThan(0)
   expect(received.length).toBeLessThanOrEqual(most)
-  raw.release(true)
   await watcher.stop()
 })
 
 test('an add that comes alone tells by its own commit, and one that changes nothing does not tell', async () => {
   const there = await openPatient(server.url, 'alone')
-  const raw = await server.pool.connect()
-  const received: string[] = []
-  raw.on('notification', ({ payload = '' }) => void received.push(payload))
-  await raw.query(`listen ${channelOf('alone')}`)
+  const { raw, received } = await listenTo('alone')
   await there.add('q', [one], options)
   // The server sends what was committed before it answers.
   await raw.query('select 1')
@@ -59,7 +62,6 @@ test('an add that comes alone tells by its own commit, and one that changes noth
   await there.add('other', [one], options)
   await raw.query('select 1')
   expect(received).toEqual(['qq', 'qother'])
-  raw.release(true)
 })
 
 test('a batch, an earlier delay, and another run of a held key tell by their own commit', async () => {
@@ -68,15 +70,11 @@ test('a batch, an earlier delay, and another run of a held key tell by their own
   await before.add('held', [one], options)
   await before.claim('held', { limit: 1, holder: 'h', claimId: 'c', leaseMs: 60_000 })
   const there = await openPatient(server.url, 'changes')
-  const raw = await server.pool.connect()
-  const received: string[] = []
-  raw.on('notification', ({ payload = '' }) => void received.push(payload))
-  await raw.query(`listen ${channelOf('changes')}`)
+  const { raw, received } = await listenTo('changes')
   await there.add('batch', [one, { ...one, key: 'b' }], options)
   const [moved] = await there.add('moved', [{ ...one, delayMs: 30_000 }], options)
   const [added] = await there.add('held', [one], options)
   await raw.query('select 1')
-  raw.release(true)
   expect([moved?.outcome, added?.outcome]).toEqual(['moved', 'added'])
   expect(received).toEqual(['qbatch', 'qmoved', 'qheld'])
 })
@@ -84,30 +82,22 @@ test('a batch, an earlier delay, and another run of a held key tell by their own
 test('another item for a waiting key sends no notice', async () => {
   const there = await openPatient(server.url, 'items')
   await there.add('q', [{ ...one, delayMs: 60_000 }], options)
-  const raw = await server.pool.connect()
-  const received: string[] = []
-  raw.on('notification', ({ payload = '' }) => void received.push(payload))
-  await raw.query(`listen ${channelOf('items')}`)
+  const { raw, received } = await listenTo('items')
   for (let item = 0; item < 20; item += 1) {
     const [reply] = await there.add('q', [{ ...one, delayMs: 60_000, item: `${item}` }], options)
     expect(reply?.outcome).toBe('unchanged')
   }
   await raw.query('select 1')
   expect(received).toEqual([])
-  raw.release(true)
 })
 
 test('a notice that waits for its turn is sent before the driver is closed', async () => {
   const there = await openPatient(server.url, 'pending')
-  const raw = await server.pool.connect()
-  const received: string[] = []
-  raw.on('notification', ({ payload = '' }) => void received.push(payload))
-  await raw.query(`listen ${channelOf('pending')}`)
+  const { raw, received } = await listenTo('pending')
   for (const key of ['a', 'b', 'c']) await there.add('q', [{ ...one, key }], options)
   await there.close()
   await raw.query('select 1')
   expect(received.length).toBeGreaterThan(1)
-  raw.release(true)
 })
 
 test('an add succeeds even if the role may not notify', async () => {
@@ -176,15 +166,11 @@ test('an add is done even if the server has no room for its notice', async () =>
 
 test('closing the driver waits for a notice that is being sent', async () => {
   const there = await openPatient(server.url, 'under_way')
-  const raw = await server.pool.connect()
-  const received: string[] = []
-  raw.on('notification', ({ payload = '' }) => void received.push(payload))
-  await raw.query(`listen ${channelOf('under_way')}`)
+  const { raw, received } = await listenTo('under_way')
   await there.operate?.resume('q')
   await there.close()
   await raw.query('select 1')
   expect(received).toEqual(['qq'])
-  raw.release(true)
 })
 
 test('an add whose answer is lost sends its notice, though its repetition changes nothing', async () => {
