@@ -18,8 +18,8 @@ const matching =
   (queue: string): PageLocation => ({ at: 'queue', queue, keys: { prefix }, cursors: [] })
 
 describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => {
-  const stage = startStage()
-  const { stores, kinds } = stage
+  const { stage, kinds } = startStage()
+  const { stores } = stage
 
   async function begin(driver: Driver, place: PageLocation): Promise<Visit> {
     const served = await serve({ driver })

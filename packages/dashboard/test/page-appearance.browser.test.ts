@@ -1,11 +1,11 @@
 import axe, { type AxeResults } from 'axe-core'
-import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { PageLocation } from '../client/src/location/location.ts'
-import { hasChromium, startChromium } from './browser/chromium.ts'
+import { hasChromium } from './browser/chromium.ts'
 import { type Served, serve } from './browser/served.ts'
 import { SharedVisit } from './browser/shared-visit.ts'
-import { coded, failOnce, Stores } from './browser/stores.ts'
+import { startBrowser } from './browser/stage.ts'
+import { coded, failOnce } from './browser/stores.ts'
 import { Visit } from './browser/visit.ts'
 
 const overview: PageLocation = { at: 'overview', filter: '', order: 'worst' }
@@ -14,18 +14,19 @@ const keyPlace: PageLocation = { at: 'key', queue: 'orders', key: 'failed' }
 const aPhone = { viewport: { width: 360, height: 740 }, hasTouch: true }
 
 describe.skipIf(!hasChromium)('the appearance of the page', { timeout: 300_000 }, () => {
-  let browser: Browser
+  const stage = startBrowser()
+  const { stores } = stage
   let served: Served
   let empty: Served
-  const stores = new Stores()
-  const desk = new SharedVisit(() => Visit.begin(browser, served))
-  const phone = new SharedVisit(() => Visit.begin(browser, served, overview, aPhone))
+  const desk = new SharedVisit(() => Visit.begin(stage.browser, served))
+  const phone = new SharedVisit(() => Visit.begin(stage.browser, served, overview, aPhone))
 
   beforeAll(async () => {
-    browser = await startChromium()
     const driver = stores.sqlite()
     const orders = stores.queue(driver, 'orders')
-    await failOnce(orders, 'failed', coded('ECONNREFUSED', 'nobody listens'))
+    const failure = coded('ECONNREFUSED', 'nobody listens')
+    failure.stack = `Error: nobody listens\n    at file://${'/folder'.repeat(40)}`
+    await failOnce(orders, 'failed', failure)
     await orders.addMany(['ready', 'aside', 'x'.repeat(300), { an: 'item' }])
     await orders.addAfter('later', 3_600_000)
     await orders.inspect.park('aside')
@@ -46,8 +47,6 @@ describe.skipIf(!hasChromium)('the appearance of the page', { timeout: 300_000 }
   afterAll(async () => {
     await desk.end()
     await phone.end()
-    await stores.dispose()
-    await browser.close()
   })
 
   const press = (visit: Visit, name: string) =>
@@ -184,7 +183,7 @@ describe.skipIf(!hasChromium)('the appearance of the page', { timeout: 300_000 }
   }
 
   it('has nothing that axe finds, in light and in dark: the empty store', async () => {
-    const visit = await Visit.begin(browser, empty)
+    const visit = await Visit.begin(stage.browser, empty)
     await looksGood(visit, () => visit.reads('.empty', /No queue yet/))
     await visit.end()
   })
@@ -197,7 +196,7 @@ describe.skipIf(!hasChromium)('the appearance of the page', { timeout: 300_000 }
   }
 
   it('has nothing that axe finds, in light and in dark: sign-in', async () => {
-    const visit = await Visit.begin(browser, served)
+    const visit = await Visit.begin(stage.browser, served)
     await signedOut(visit)
     const light = await axeFinds(visit)
     await visit.page.emulateMedia({ colorScheme: 'dark' })
@@ -206,14 +205,14 @@ describe.skipIf(!hasChromium)('the appearance of the page', { timeout: 300_000 }
   })
 
   it('fits a phone: sign-in', async () => {
-    const visit = await Visit.begin(browser, served, overview, aPhone)
+    const visit = await Visit.begin(stage.browser, served, overview, aPhone)
     await signedOut(visit)
     await fits(visit)
     await visit.end()
   })
 
   it('has the colours of the system until the user chooses, and remembers the choice', async () => {
-    const visit = await Visit.begin(browser, served, overview, { colorScheme: 'dark' })
+    const visit = await Visit.begin(stage.browser, served, overview, { colorScheme: 'dark' })
     const ground = () =>
       visit.page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)
     const dark = await ground()
@@ -230,7 +229,7 @@ describe.skipIf(!hasChromium)('the appearance of the page', { timeout: 300_000 }
   })
 
   it('draws the chart in the colours of the theme', async () => {
-    const visit = await Visit.begin(browser, served, {
+    const visit = await Visit.begin(stage.browser, served, {
       ...queuePlace,
       queue: 'mails',
     } as PageLocation)
@@ -245,7 +244,7 @@ describe.skipIf(!hasChromium)('the appearance of the page', { timeout: 300_000 }
   })
 
   it('is dark on white on paper, in either theme, without what can only be clicked', async () => {
-    const visit = await Visit.begin(browser, served, queuePlace as PageLocation)
+    const visit = await Visit.begin(stage.browser, served, queuePlace as PageLocation)
     await press(visit, 'Use dark colours')
     await visit.page.emulateMedia({ media: 'print' })
     const colour = () => visit.page.evaluate(() => getComputedStyle(document.body).color)
@@ -259,7 +258,7 @@ describe.skipIf(!hasChromium)('the appearance of the page', { timeout: 300_000 }
   })
 
   it('keeps the colours that the chart is explained with where the system chooses the others', async () => {
-    const visit = await Visit.begin(browser, served, {
+    const visit = await Visit.begin(stage.browser, served, {
       ...queuePlace,
       queue: 'mails',
     } as PageLocation)
@@ -278,10 +277,12 @@ describe.skipIf(!hasChromium)('the appearance of the page', { timeout: 300_000 }
   it('does not move for users who prefer reduced motion', async () => {
     const moving = (visit: Visit) => () =>
       visit.page.evaluate(() => document.getAnimations().length)
-    const calm = await Visit.begin(browser, served, keyPlace)
+    const calm = await Visit.begin(stage.browser, served, keyPlace)
     expect(await moving(calm)()).toBe(0)
     await calm.end()
-    const lively = await Visit.begin(browser, served, keyPlace, { reducedMotion: 'no-preference' })
+    const lively = await Visit.begin(stage.browser, served, keyPlace, {
+      reducedMotion: 'no-preference',
+    })
     await lively.until(async () => (await moving(lively)()) > 0, true)
     await lively.end()
   })
@@ -292,7 +293,7 @@ describe.skipIf(!hasChromium)('the appearance of the page', { timeout: 300_000 }
     await stores.queue(driver, 'orders').addMany(keys)
     const own = await serve({ driver })
     stores.closing(() => own.stop())
-    const visit = await Visit.begin(browser, own, queuePlace)
+    const visit = await Visit.begin(stage.browser, own, queuePlace)
     await visit.until(() => visit.count('.key-grid .name.split'), 2)
     const shown = await visit.page.locator('.key-grid .name.split').evaluateAll((names) =>
       names.map((name) => {

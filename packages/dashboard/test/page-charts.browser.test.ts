@@ -25,8 +25,8 @@ async function stepInFrame(clock: FakeClock, frames: Page, ms: number): Promise<
 }
 
 describe.skipIf(!hasChromium)('charts, counts and actions', { timeout: 240_000 }, () => {
-  const stage = startStage()
-  const { stores, kinds } = stage
+  const { stage, kinds } = startStage()
+  const { stores } = stage
 
   describe.each(kinds)('over %s', (_, make) => {
     it('counts every key when asked, also of a queue with more than are counted', async () => {

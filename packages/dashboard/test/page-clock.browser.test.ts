@@ -1,21 +1,12 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasChromium, startChromium } from './browser/chromium.ts'
+import { describe, expect, it } from 'vitest'
+import { hasChromium } from './browser/chromium.ts'
 import { serve } from './browser/served.ts'
-import { Stores } from './browser/stores.ts'
+import { startBrowser } from './browser/stage.ts'
 import { Visit } from './browser/visit.ts'
 
 describe.skipIf(!hasChromium)('the clock of the browser', { timeout: 240_000 }, () => {
-  let browser: Browser
-  const stores = new Stores()
-
-  beforeAll(async () => {
-    browser = await startChromium()
-  })
-  afterAll(async () => {
-    await stores.dispose()
-    await browser.close()
-  })
+  const stage = startBrowser()
+  const { stores } = stage
 
   it('may be set back by hours: the list of keys is still read again', async () => {
     const driver = stores.sqlite()
@@ -23,7 +14,7 @@ describe.skipIf(!hasChromium)('the clock of the browser', { timeout: 240_000 }, 
     await queue.add('before')
     const served = await serve({ driver })
     stores.closing(() => served.stop())
-    const visit = await Visit.begin(browser, served, {
+    const visit = await Visit.begin(stage.browser, served, {
       at: 'queue',
       queue: 'orders',
       keys: {},

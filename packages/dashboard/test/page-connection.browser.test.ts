@@ -1,25 +1,17 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, it } from 'vitest'
+import { afterEach, describe, it } from 'vitest'
 import type { PageLocation } from '../client/src/location/location.ts'
-import { hasChromium, startChromium } from './browser/chromium.ts'
+import { hasChromium } from './browser/chromium.ts'
 import { serve } from './browser/served.ts'
-import { Stores } from './browser/stores.ts'
+import { startBrowser } from './browser/stage.ts'
 import { Visit } from './browser/visit.ts'
 
 const queuePlace: PageLocation = { at: 'queue', queue: 'orders', keys: {}, cursors: [] }
 
 describe.skipIf(!hasChromium)('the connection of the page', { timeout: 240_000 }, () => {
-  let browser: Browser
-  const stores = new Stores()
+  const stage = startBrowser()
+  const { stores } = stage
 
-  beforeAll(async () => {
-    browser = await startChromium()
-  })
   afterEach(() => stores.closeAll())
-  afterAll(async () => {
-    await stores.dispose()
-    await browser.close()
-  })
 
   async function setUp(tickMs: number) {
     const driver = stores.sqlite()
@@ -27,7 +19,7 @@ describe.skipIf(!hasChromium)('the connection of the page', { timeout: 240_000 }
     await queue.add('a')
     const served = await serve({ driver, tickMs })
     stores.closing(() => served.stop())
-    const visit = await Visit.begin(browser, served, queuePlace, {})
+    const visit = await Visit.begin(stage.browser, served, queuePlace, {})
     await visit.reads('.freshness', /^live/)
     return { queue, visit, page: visit.page }
   }

@@ -1,23 +1,21 @@
-import type { Browser } from 'playwright-core'
 import type { RateLimitingQueue } from 'sluice'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasChromium, startChromium } from './browser/chromium.ts'
+import { hasChromium } from './browser/chromium.ts'
 import { type Served, serve } from './browser/served.ts'
 import { SharedVisit } from './browser/shared-visit.ts'
-import { Stores } from './browser/stores.ts'
+import { startBrowser } from './browser/stage.ts'
 import { Visit } from './browser/visit.ts'
 
 const ordersPlace = { at: 'queue', queue: 'orders', keys: {}, cursors: [] } as const
 
 describe.skipIf(!hasChromium)('a dialog and a filter', { timeout: 240_000 }, () => {
-  let browser: Browser
+  const stage = startBrowser()
+  const { stores } = stage
   let served: Served
   let queue: RateLimitingQueue<unknown>
-  const stores = new Stores()
-  const desk = new SharedVisit(() => Visit.begin(browser, served))
+  const desk = new SharedVisit(() => Visit.begin(stage.browser, served))
 
   beforeAll(async () => {
-    browser = await startChromium()
     const driver = stores.sqlite()
     queue = stores.queue(driver, 'orders')
     await queue.addMany(
@@ -26,11 +24,7 @@ describe.skipIf(!hasChromium)('a dialog and a filter', { timeout: 240_000 }, () 
     served = await serve({ driver })
     stores.closing(() => served.stop())
   })
-  afterAll(async () => {
-    await desk.end()
-    await stores.dispose()
-    await browser.close()
-  })
+  afterAll(() => desk.end())
 
   it(
     'ends a count that was left, and says why one failed',

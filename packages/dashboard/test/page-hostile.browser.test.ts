@@ -1,10 +1,9 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { visible } from '../client/src/text/visible-text.ts'
-import { hasChromium, startChromium } from './browser/chromium.ts'
+import { hasChromium } from './browser/chromium.ts'
 import { hostile } from './browser/hostile.ts'
 import { serve } from './browser/served.ts'
-import { Stores } from './browser/stores.ts'
+import { startBrowser } from './browser/stage.ts'
 import { Visit } from './browser/visit.ts'
 
 /** Elements that the page itself never makes: any of them came from a text. */
@@ -13,12 +12,11 @@ const foreign =
   'main link, main form[action], a[href^="javascript" i], a[href^="data" i], [onerror], [onload]'
 
 describe.skipIf(!hasChromium)('texts of strangers', { timeout: 300_000 }, () => {
-  let browser: Browser
+  const stage = startBrowser()
+  const { stores } = stage
   let visit: Visit
-  const stores = new Stores()
 
   beforeAll(async () => {
-    browser = await startChromium()
     const driver = stores.sqlite()
     for (const name of hostile) await stores.queue(driver, name).add(name)
     const queue = stores.queue(driver, 'all of them')
@@ -37,11 +35,7 @@ describe.skipIf(!hasChromium)('texts of strangers', { timeout: 300_000 }, () => 
     // Nothing changes here, so reads can be rare.
     const served = await serve({ driver, storeName: hostile[1] as string, tickMs: 1_000 })
     stores.closing(() => served.stop())
-    visit = await Visit.begin(browser, served)
-  })
-  afterAll(async () => {
-    await stores.dispose()
-    await browser.close()
+    visit = await Visit.begin(stage.browser, served)
   })
 
   const nothingHappened = async () => {

@@ -1,22 +1,14 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { hasChromium, startChromium } from './browser/chromium.ts'
+import { afterEach, describe, expect, it } from 'vitest'
+import { hasChromium } from './browser/chromium.ts'
 import { serve } from './browser/served.ts'
-import { Stores } from './browser/stores.ts'
+import { startBrowser } from './browser/stage.ts'
 import { Visit } from './browser/visit.ts'
 
 describe.skipIf(!hasChromium)('the keyboard', { timeout: 240_000 }, () => {
-  let browser: Browser
-  const stores = new Stores()
+  const stage = startBrowser()
+  const { stores } = stage
 
-  beforeAll(async () => {
-    browser = await startChromium()
-  })
   afterEach(() => stores.closeAll())
-  afterAll(async () => {
-    await stores.dispose()
-    await browser.close()
-  })
 
   async function setUp(): Promise<Visit> {
     const driver = stores.sqlite()
@@ -25,7 +17,7 @@ describe.skipIf(!hasChromium)('the keyboard', { timeout: 240_000 }, () => {
     }
     const served = await serve({ driver })
     stores.closing(() => served.stop())
-    const visit = await Visit.begin(browser, served)
+    const visit = await Visit.begin(stage.browser, served)
     await visit.until(() => visit.count('.overview .row'), 3)
     return visit
   }
@@ -258,7 +250,7 @@ describe.skipIf(!hasChromium)('the keyboard', { timeout: 240_000 }, () => {
     await stores.queue(driver, 'long').addMany(keys)
     const served = await serve({ driver })
     stores.closing(() => served.stop())
-    const visit = await Visit.begin(browser, served)
+    const visit = await Visit.begin(stage.browser, served)
     await visit.go({ at: 'queue', queue: 'long', keys: {}, cursors: [] })
     await visit.until(() => visit.count('.key-grid tbody .row'), 100)
     let answer = (): void => {}

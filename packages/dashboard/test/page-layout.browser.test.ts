@@ -1,9 +1,10 @@
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { PageLocation } from '../client/src/location/location.ts'
 import { hasChromium, startChromium } from './browser/chromium.ts'
 import { type Served, serve } from './browser/served.ts'
-import { coded, failOnce, Stores } from './browser/stores.ts'
+import { startBrowser } from './browser/stage.ts'
+import { coded, failOnce } from './browser/stores.ts'
 import { Visit } from './browser/visit.ts'
 
 const queuePlace = { at: 'queue', queue: 'orders', keys: {}, cursors: [] } as const
@@ -76,16 +77,15 @@ function fillIn(texts: Readonly<Record<string, string>>): void {
 }
 
 describe.skipIf(!hasChromium)('the layout of the page', { timeout: 300_000 }, () => {
-  let browser: Browser
+  const stage = startBrowser()
+  const { stores } = stage
   let served: Served
   let empty: Served
   let readOnly: Served
   let visit: Visit
   let page: Page
-  const stores = new Stores()
 
   beforeAll(async () => {
-    browser = await startChromium()
     const driver = stores.sqlite()
     const orders = stores.queue(driver, 'orders')
     await failOnce(orders, `failed/${'k'.repeat(200)}`, coded('ECONNREFUSED', 'no '.repeat(200)))
@@ -102,14 +102,10 @@ describe.skipIf(!hasChromium)('the layout of the page', { timeout: 300_000 }, ()
     stores.closing(() => empty.stop())
     readOnly = await serve({ driver, allowActions: false, tickMs: 1_000 })
     stores.closing(() => readOnly.stop())
-    visit = await Visit.begin(browser, served, screens['overview'], { colorScheme: 'light' })
+    visit = await Visit.begin(stage.browser, served, screens['overview'], { colorScheme: 'light' })
     page = visit.page
   })
-  afterAll(async () => {
-    await visit.end()
-    await stores.dispose()
-    await browser.close()
-  })
+  afterAll(() => visit.end())
 
   it('has room for the quantiles of a queue that runs at 320 px, a zoom of 400 %', async () => {
     await page.setViewportSize({ width: 320, height: 900 })
@@ -122,7 +118,7 @@ describe.skipIf(!hasChromium)('the layout of the page', { timeout: 300_000 }, ()
   })
 
   it('has room at 320 px for what the top bar says of any connection', async () => {
-    const reader = await Visit.begin(browser, readOnly, undefined, {
+    const reader = await Visit.begin(stage.browser, readOnly, undefined, {
       viewport: { width: 320, height: 900 },
     })
     const found: Record<string, string[]> = {}
@@ -169,7 +165,7 @@ describe.skipIf(!hasChromium)('the layout of the page', { timeout: 300_000 }, ()
           const list = await page.evaluate(overflowing)
           if (list.length > 0) found[name] = list
         }
-        const stranger = await Visit.begin(browser, empty, undefined, {
+        const stranger = await Visit.begin(stage.browser, empty, undefined, {
           colorScheme,
           viewport: { width, height: 900 },
         })

@@ -1,12 +1,12 @@
 import { startPostgres } from '@sluice/test-postgres'
-import type { Browser, Route } from 'playwright-core'
+import type { Route } from 'playwright-core'
 import { memoryDriver } from 'sluice'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import type { PageLocation } from '../client/src/location/location.ts'
 import { serveDashboard } from '../src/node.ts'
-import { hasChromium, startChromium } from './browser/chromium.ts'
+import { hasChromium } from './browser/chromium.ts'
 import { serve, token } from './browser/served.ts'
-import { Stores } from './browser/stores.ts'
+import { startBrowser } from './browser/stage.ts'
 import { Visit } from './browser/visit.ts'
 import { visitOrders } from './browser/visit-orders.ts'
 
@@ -14,17 +14,10 @@ const queuePlace: PageLocation = { at: 'queue', queue: 'orders', keys: {}, curso
 const overview: PageLocation = { at: 'overview', filter: '', order: 'worst' }
 
 describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
-  let browser: Browser
-  const stores = new Stores()
+  const stage = startBrowser()
+  const { stores } = stage
 
-  beforeAll(async () => {
-    browser = await startChromium()
-  })
   afterEach(() => stores.closeAll())
-  afterAll(async () => {
-    await stores.dispose()
-    await browser.close()
-  })
 
   it('says of how many queues it shows some, and opens the others by name', async () => {
     const driver = memoryDriver()
@@ -33,7 +26,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     await Promise.all(
       Array.from({ length: 1_003 }, (_, at) => stores.queue(driver, `tenant/${at}`).add('a')),
     )
-    const visit = await Visit.begin(browser, served, overview)
+    const visit = await Visit.begin(stage.browser, served, overview)
     await visit.reads('.totals', /^1,000 of 1,003 queues /)
     await visit.go({ ...overview, filter: 'tenant/1002' })
     await visit.reads('main .none', /^No queue that is shown has “tenant.1002” in its name/)
@@ -43,7 +36,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
   })
 
   it('never resets what the user is doing', async () => {
-    const { queue, visit } = await visitOrders(browser, stores, 90, queuePlace)
+    const { queue, visit } = await visitOrders(stage, 90, queuePlace)
     const { page } = visit
     await visit.until(() => visit.count('.key-grid tbody .row'), 90)
     await page.getByLabel('Select key/050').click()
@@ -82,7 +75,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
 
   it('keeps opened parts open, and the text that is being typed', async () => {
     const key = 'json:{"four":4}'
-    const { queue, visit } = await visitOrders(browser, stores, 0, {
+    const { queue, visit } = await visitOrders(stage, 0, {
       at: 'key',
       queue: 'orders',
       key,
@@ -105,7 +98,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
   })
 
   it('does not let rows jump under the pointer', async () => {
-    const { driver, queue, visit } = await visitOrders(browser, stores, 1, overview)
+    const { driver, queue, visit } = await visitOrders(stage, 1, overview)
     const certs = stores.queue(driver, 'certs')
     await certs.addAfter('x', 3_600_000)
     const names = () =>
@@ -127,8 +120,8 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
   })
 
   it('stands still while it is paused, and catches up', async () => {
-    const { queue, served, visit } = await visitOrders(browser, stores, 1, overview)
-    const other = await Visit.begin(browser, served, overview)
+    const { queue, served, visit } = await visitOrders(stage, 1, overview)
+    const other = await Visit.begin(stage.browser, served, overview)
     await visit.page.getByRole('button', { name: 'Pause updates' }).click()
     await visit.reads('.freshness', /^paused updated/)
     await queue.addMany(['a', 'b'])
@@ -145,7 +138,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
   })
 
   it('shows the results of its actions while updates are paused', async () => {
-    const { visit } = await visitOrders(browser, stores, 1, queuePlace)
+    const { visit } = await visitOrders(stage, 1, queuePlace)
     await visit.until(() => visit.count('.key-grid tbody .row'), 1)
     await visit.page.getByRole('button', { name: 'Pause updates' }).click()
     await visit.reads('.freshness', /^paused/)
@@ -158,7 +151,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
   })
 
   it('closes the stream while it is hidden, and catches up when it is visible', async () => {
-    const { queue, visit } = await visitOrders(browser, stores, 1, overview)
+    const { queue, visit } = await visitOrders(stage, 1, overview)
     const { page } = visit
     await visit.reads('.overview .row', /online\. 1 /)
     // A headless browser never hides a page on its own.
@@ -180,7 +173,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
   })
 
   it('says that the server is unreachable, and recovers automatically', async () => {
-    const { queue, served, visit } = await visitOrders(browser, stores, 1, overview)
+    const { queue, served, visit } = await visitOrders(stage, 1, overview)
     visit.expected.push(/ERR_|Failed to load/)
     await visit.reads('.freshness', /^live/)
     await served.stop()
@@ -196,7 +189,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
   })
 
   it('recovers when a proxy has answered in place of the server', async () => {
-    const { queue, served, visit } = await visitOrders(browser, stores, 1, overview)
+    const { queue, served, visit } = await visitOrders(stage, 1, overview)
     visit.expected.push(/404|ERR_|Failed to load/)
     const { page } = visit
     await visit.reads('.freshness', /^live/)
@@ -222,11 +215,11 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     stores.closing(() => serving.close())
     const { url, signInUrl = url, close: stop } = serving
     const served = { url, signInUrl, stop, start: stop }
-    const first = await Visit.begin(browser, served, queuePlace)
+    const first = await Visit.begin(stage.browser, served, queuePlace)
     // Another place of the same page may come before the server has noticed that the last was left.
     first.expected.push(/503/)
     await first.reads('.freshness', /^live/)
-    const second = await Visit.begin(browser, served, queuePlace)
+    const second = await Visit.begin(stage.browser, served, queuePlace)
     second.expected.push(/503/)
     await second.reads(
       '.trouble',
@@ -242,9 +235,9 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
 
   /** A page whose first stream has no events. */
   async function heldBack() {
-    const { queue, served, visit: known } = await visitOrders(browser, stores, 1, overview)
+    const { queue, served, visit: known } = await visitOrders(stage, 1, overview)
     await known.end()
-    const visit = await Visit.stranger(browser, served, '')
+    const visit = await Visit.stranger(stage.browser, served, '')
     const { page } = visit
     await visit.reads('h1', 'Sign in')
     await page.route('**/api/stream*', () => undefined)
@@ -293,7 +286,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     await queue.add('a')
     const served = await serve({ driver })
     stores.closing(() => served.stop())
-    const visit = await Visit.begin(browser, served, queuePlace)
+    const visit = await Visit.begin(stage.browser, served, queuePlace)
     visit.expected.push(/Failed to load/)
     await visit.until(() => visit.count('.key-grid tbody .row'), 1)
     await postgres.stop()

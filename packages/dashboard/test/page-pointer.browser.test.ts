@@ -1,32 +1,27 @@
-import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasChromium, startChromium } from './browser/chromium.ts'
+import { hasChromium } from './browser/chromium.ts'
 import { type Served, serve } from './browser/served.ts'
 import { SharedVisit } from './browser/shared-visit.ts'
-import { coded, failOnce, Stores } from './browser/stores.ts'
+import { startBrowser } from './browser/stage.ts'
+import { coded, failOnce } from './browser/stores.ts'
 import { Visit } from './browser/visit.ts'
 
 const ordersPlace = { at: 'queue', queue: 'orders', keys: {}, cursors: [] } as const
 
 describe.skipIf(!hasChromium)('the pointer', { timeout: 240_000 }, () => {
-  let browser: Browser
+  const stage = startBrowser()
+  const { stores } = stage
   let served: Served
-  const stores = new Stores()
-  const desk = new SharedVisit(() => Visit.begin(browser, served))
+  const desk = new SharedVisit(() => Visit.begin(stage.browser, served))
 
   beforeAll(async () => {
-    browser = await startChromium()
     const driver = stores.sqlite()
     const orders = stores.queue(driver, 'orders')
     await failOnce(orders, 'failed', coded('ECONNREFUSED', 'there is no such host '.repeat(4)))
     served = await serve({ driver })
     stores.closing(() => served.stop())
   })
-  afterAll(async () => {
-    await desk.end()
-    await stores.dispose()
-    await browser.close()
-  })
+  afterAll(() => desk.end())
 
   /** Presses at the first point of an element, moves to the second, and lets go. */
   async function drag(visit: Visit, selector: string, from: number, to: number): Promise<void> {

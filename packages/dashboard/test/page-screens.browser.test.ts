@@ -7,8 +7,8 @@ import { coded, failOnce, Stores } from './browser/stores.ts'
 import { Visit } from './browser/visit.ts'
 
 describe.skipIf(!hasChromium)('the screens', { timeout: 240_000 }, () => {
-  const stage = startStage()
-  const { stores, kinds } = stage
+  const { stage, kinds } = startStage()
+  const { stores } = stage
 
   describe.each(kinds)('over %s', (_, make) => {
     const lasting = new Stores()

@@ -1,34 +1,26 @@
-import type { Browser } from 'playwright-core'
 import { memoryDriver } from 'sluice'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import type { PageLocation } from '../client/src/location/location.ts'
-import { hasChromium, startChromium } from './browser/chromium.ts'
+import { hasChromium } from './browser/chromium.ts'
 import { proxyTo } from './browser/proxy.ts'
 import { serve, token } from './browser/served.ts'
-import { Stores } from './browser/stores.ts'
+import { startBrowser } from './browser/stage.ts'
 import { Visit } from './browser/visit.ts'
 import { visitOrders } from './browser/visit-orders.ts'
 
 const queuePlace: PageLocation = { at: 'queue', queue: 'orders', keys: {}, cursors: [] }
 const overview: PageLocation = { at: 'overview', filter: '', order: 'worst' }
 
-describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
-  let browser: Browser
-  const stores = new Stores()
+describe.skipIf(!hasChromium)('signing in on the page', { timeout: 240_000 }, () => {
+  const stage = startBrowser()
+  const { stores } = stage
 
-  beforeAll(async () => {
-    browser = await startChromium()
-  })
   afterEach(() => stores.closeAll())
-  afterAll(async () => {
-    await stores.dispose()
-    await browser.close()
-  })
 
   it('asks a visitor to sign in, and then shows the requested location', async () => {
-    const { served, visit: known } = await visitOrders(browser, stores, 1, overview)
+    const { served, visit: known } = await visitOrders(stage, 1, overview)
     await known.end()
-    const visit = await Visit.stranger(browser, served, '#/queue?queue=orders&prefix=key')
+    const visit = await Visit.stranger(stage.browser, served, '#/queue?queue=orders&prefix=key')
     visit.expected.push(/401|403/)
     await visit.reads('h1', 'Sign in')
     await visit.page.getByLabel('Token').fill('not the token of this')
@@ -49,7 +41,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     const proxied = await proxyTo(new URL('/queues', served.url), '/tools/jobs')
     stores.closing(() => proxied.stop())
     const visit = await Visit.stranger(
-      browser,
+      stage.browser,
       { ...served, url: proxied.url },
       '#/queue?queue=orders',
     )
@@ -66,9 +58,9 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
   })
 
   it('says why it cannot begin, and begins once it can', async () => {
-    const { served, visit: known } = await visitOrders(browser, stores, 1, overview)
+    const { served, visit: known } = await visitOrders(stage, 1, overview)
     await known.end()
-    const visit = await Visit.stranger(browser, served, '')
+    const visit = await Visit.stranger(stage.browser, served, '')
     visit.expected.push(/ERR_FAILED|401/)
     await visit.reads('h1', 'Sign in')
     await visit.page.route('**/api/session', (route) => route.abort())
@@ -80,7 +72,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
   })
 
   it('takes the token out of the address before it asks anything', async () => {
-    const { served, visit } = await visitOrders(browser, stores, 1, overview)
+    const { served, visit } = await visitOrders(stage, 1, overview)
     expect(visit.page.url()).not.toContain('sign-in')
     await visit.page.goBack()
     expect(visit.page.url()).not.toContain(encodeURIComponent(token))
@@ -90,7 +82,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
   })
 
   it('signs out, and returns to the same location after a session has ended', async () => {
-    const { visit } = await visitOrders(browser, stores, 1, queuePlace)
+    const { visit } = await visitOrders(stage, 1, queuePlace)
     visit.expected.push(/401/)
     await visit.until(() => visit.count('.key-grid tbody .row'), 1)
     await visit.context.clearCookies()
@@ -106,7 +98,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
   })
 
   it('acts and signs out after the visitor has signed in once more on another page', async () => {
-    const { queue, served, visit } = await visitOrders(browser, stores, 1, queuePlace)
+    const { queue, served, visit } = await visitOrders(stage, 1, queuePlace)
     visit.expected.push(/403|401|ERR_CONNECTION/)
     const { page } = visit
     const other = await visit.context.newPage()
@@ -136,7 +128,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     let user: string | undefined
     const served = await serve({ driver, auth: { trust: async () => user } })
     stores.closing(() => served.stop())
-    const visit = await Visit.stranger(browser, served, '#/queue?queue=orders')
+    const visit = await Visit.stranger(stage.browser, served, '#/queue?queue=orders')
     visit.expected.push(/401/)
     const { page } = visit
     await visit.reads('main', /^Not signed in Sign in to the application .* Try again$/)

@@ -5,36 +5,44 @@ import { afterAll, afterEach, beforeAll } from 'vitest'
 import { startChromium } from './chromium.ts'
 import { Stores } from './stores.ts'
 
-/** What tests of pages share: a browser, and the kinds of stores that the pages show. */
+/** What tests of pages share. */
 export interface Stage {
   /** There once the tests have begun. */
   readonly browser: Browser
   readonly stores: Stores
-  readonly kinds: readonly [string, () => Driver][]
 }
 
-/** Starts a browser and a Postgres for the tests of the suite in which it is called. */
-export function startStage(): Stage {
+/** A browser, and stores that last as long, for the tests of the suite in which it is called. */
+export function startBrowser(): Stage {
   let browser: Browser
-  let postgres: PostgresServer
   const stores = new Stores()
   beforeAll(async () => {
-    ;[browser, postgres] = await Promise.all([startChromium(), startPostgres()])
+    browser = await startChromium()
   })
-  afterEach(() => stores.closeAll())
   afterAll(async () => {
     await stores.dispose()
     await browser.close()
-    await postgres.dispose()
   })
   return {
     get browser() {
       return browser
     },
     stores,
-    kinds: [
-      ['SQLite', () => stores.sqlite()],
-      ['Postgres', () => stores.postgres(postgres)],
-    ],
   }
+}
+
+/** The same with a Postgres, for tests over each kind of store; the stores end with each test. */
+export function startStage() {
+  let postgres: PostgresServer
+  beforeAll(async () => {
+    postgres = await startPostgres()
+  })
+  afterAll(() => postgres.dispose())
+  const stage = startBrowser()
+  afterEach(() => stage.stores.closeAll())
+  const kinds: readonly [string, () => Driver][] = [
+    ['SQLite', () => stage.stores.sqlite()],
+    ['Postgres', () => stage.stores.postgres(postgres)],
+  ]
+  return { stage, kinds }
 }

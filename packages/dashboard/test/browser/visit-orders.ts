@@ -1,16 +1,10 @@
-import type { Browser } from 'playwright-core'
 import type { PageLocation } from '../../client/src/location/location.ts'
 import { serve } from './served.ts'
-import type { Stores } from './stores.ts'
+import type { Stage } from './stage.ts'
 import { Visit } from './visit.ts'
 
 /** A visit to the page of a store with the queue `orders`, which has this many keys. */
-export async function visitOrders(
-  browser: Browser,
-  stores: Stores,
-  keys: number,
-  place: PageLocation,
-) {
+export async function visitOrders({ browser, stores }: Stage, keys: number, place: PageLocation) {
   const driver = stores.sqlite()
   const queue = stores.queue(driver, 'orders')
   await queue.addMany(Array.from({ length: keys }, (_, at) => `key/${String(at).padStart(3, '0')}`))
