@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { promisify } from 'node:util'
 import type { Claim } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
-import { describe, test } from 'vitest'
+import { describe, onTestFinished, test } from 'vitest'
 import { targetOf } from '../src/connection/target.ts'
 import type { SqliteDatabase } from '../src/library/database.ts'
 import { SqliteDriver } from '../src/sqlite-driver.ts'
@@ -15,6 +15,19 @@ import { ask, askOptions, claimRequest, fakeEnvironment, type Store, storeOn } f
 const Database = createRequire(import.meta.url)('better-sqlite3') as new (
   path: string,
 ) => SqliteDatabase
+
+/** Drivers on one file, as two processes have them. */
+async function twoStores() {
+  const file = scratchFile()
+  const [one, two] = [storeOn(file), storeOn(file)]
+  onTestFinished(async () => {
+    await one.driver.close()
+    await two.driver.close()
+  })
+  await one.driver.open({})
+  await two.driver.open({})
+  return { file, one, two }
+}
 
 describe('a watcher', () => {
   test('is called at once, and once, after a change of this process', async () => {
@@ -52,11 +65,7 @@ describe('a watcher', () => {
   })
 
   test('is called within 5 ms after a change of another process', async () => {
-    const file = scratchFile()
-    const one = storeOn(file)
-    const two = storeOn(file)
-    await one.driver.open({})
-    await two.driver.open({})
+    const { one, two } = await twoStores()
     const wakes: (string | undefined)[] = []
     one.driver.watch((queue) => wakes.push(queue))
     await two.driver.add('q', [ask('a')], askOptions)
@@ -64,8 +73,6 @@ describe('a watcher', () => {
     assert.deepEqual(wakes, [undefined])
     await one.real.step(1_000)
     assert.deepEqual(wakes, [undefined], 'and once')
-    await one.driver.close()
-    await two.driver.close()
   })
 
   test('is called once after a transaction of the caller, and not before it has ended', async () => {
@@ -108,11 +115,7 @@ describe('a watcher', () => {
   })
 
   test('is called when a transaction of the caller has made a delayed key due', async () => {
-    const file = scratchFile()
-    const one = storeOn(file)
-    const two = storeOn(file)
-    await one.driver.open({})
-    await two.driver.open({})
+    const { file, one, two } = await twoStores()
     const later = ['a', 'b'].map((key) => ({ ...ask(key), delayMs: 60_000 }))
     await one.driver.add('q', later, askOptions)
     const wakes: (string | undefined)[] = []
@@ -124,16 +127,10 @@ describe('a watcher', () => {
     await two.real.step(5)
     assert.deepEqual(wakes, [undefined])
     database.close()
-    await one.driver.close()
-    await two.driver.close()
   })
 
   test('is not called for heartbeats and renewals of another process', async () => {
-    const file = scratchFile()
-    const one = storeOn(file)
-    const two = storeOn(file)
-    await one.driver.open({})
-    await two.driver.open({})
+    const { one, two } = await twoStores()
     await two.driver.add('q', [ask('a'), ask('b')], askOptions)
     const { claims } = await two.driver.claim('q', claimRequest(2))
     let wakes = 0
@@ -155,8 +152,6 @@ describe('a watcher', () => {
     await two.driver.tick('q', tick)
     await one.real.step(1_000)
     assert.equal(one.library.versionReads - looksBefore, 20, 'and it looks as seldom as before')
-    await one.driver.close()
-    await two.driver.close()
   })
 
   const work: Record<string, (other: Store, held: Claim) => unknown> = {
@@ -177,11 +172,7 @@ describe('a watcher', () => {
   }
   for (const [what, act] of Object.entries(work)) {
     test(`is called for ${what} of another process`, async () => {
-      const file = scratchFile()
-      const one = storeOn(file)
-      const two = storeOn(file)
-      await one.driver.open({})
-      await two.driver.open({})
+      const { one, two } = await twoStores()
       await two.driver.add('q', [ask('held'), ask('waiting')], askOptions)
       const [held] = (await two.driver.claim('q', claimRequest())).claims
       assert.ok(held)
@@ -192,17 +183,11 @@ describe('a watcher', () => {
       await act(two, held)
       await one.real.step(5)
       assert.equal(wakes, 1)
-      await one.driver.close()
-      await two.driver.close()
     })
   }
 
   test('is called for a change while its connection was closed', async () => {
-    const file = scratchFile()
-    const one = storeOn(file)
-    const two = storeOn(file)
-    await one.driver.open({})
-    await two.driver.open({})
+    const { one, two } = await twoStores()
     let wakes = 0
     one.driver.watch(() => {
       wakes += 1
@@ -221,16 +206,10 @@ describe('a watcher', () => {
     await one.driver.counts('q', { cap: 1 })
     await one.real.step(5)
     assert.equal(wakes, 1)
-    await one.driver.close()
-    await two.driver.close()
   })
 
   test('looks less often after a quiet minute, and as often again after a change', async () => {
-    const file = scratchFile()
-    const one = storeOn(file)
-    const two = storeOn(file)
-    await one.driver.open({})
-    await two.driver.open({})
+    const { one, two } = await twoStores()
     let wakes = 0
     one.driver.watch(() => {
       wakes += 1
