@@ -1,16 +1,13 @@
 import axe, { type AxeResults } from 'axe-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { PageLocation } from '../client/src/location/location.ts'
 import { hasChromium } from './browser/chromium.ts'
 import { type Served, serve } from './browser/served.ts'
 import { SharedVisit } from './browser/shared-visit.ts'
 import { startBrowser } from './browser/stage.ts'
 import { coded, failOnce } from './browser/stores.ts'
-import { Visit } from './browser/visit.ts'
+import { ordersPage, overview, Visit } from './browser/visit.ts'
 
-const overview: PageLocation = { at: 'overview', filter: '', order: 'worst' }
-const queuePlace: PageLocation = { at: 'queue', queue: 'orders', keys: {}, cursors: [] }
-const keyPlace: PageLocation = { at: 'key', queue: 'orders', key: 'failed' }
+const keyPage = { at: 'key', queue: 'orders', key: 'failed' } as const
 const aPhone = { viewport: { width: 360, height: 740 }, hasTouch: true }
 
 describe.skipIf(!hasChromium)('the appearance of the page', { timeout: 300_000 }, () => {
@@ -56,7 +53,7 @@ describe.skipIf(!hasChromium)('the appearance of the page', { timeout: 300_000 }
   const screens: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
     overview: (visit) => visit.until(() => visit.count('.overview .row'), 4),
     queue: async (visit) => {
-      await visit.go(queuePlace)
+      await visit.go(ordersPage)
       await visit.until(() => visit.count('.key-grid tbody .row'), 6)
       // As many as are counted: a wide figure is next to the button that explains the state.
       await visit.page.locator('.tile-ready .tile-count').evaluate((count) => {
@@ -64,20 +61,20 @@ describe.skipIf(!hasChromium)('the appearance of the page', { timeout: 300_000 }
       })
     },
     'queue at work': async (visit) => {
-      await visit.go({ ...queuePlace, queue: 'mails' } as PageLocation)
+      await visit.go({ ...ordersPage, queue: 'mails' })
       await visit.reads('h1', 'mails')
     },
     'ticked keys': async (visit) => {
-      await visit.go(queuePlace)
+      await visit.go(ordersPage)
       await visit.page.getByLabel('Select later').click()
       await visit.until(() => visit.count('.row.selected'), 1)
     },
     key: async (visit) => {
-      await visit.go(keyPlace)
+      await visit.go(keyPage)
       await visit.page.click('.errors summary')
     },
     item: async (visit) => {
-      await visit.go({ ...keyPlace, key: 'json:{"an":"item"}' } as PageLocation)
+      await visit.go({ ...keyPage, key: 'json:{"an":"item"}' })
       await visit.page.click('text=show the item')
       await visit.reads('.json', /"an": "item"/)
     },
@@ -86,17 +83,17 @@ describe.skipIf(!hasChromium)('the appearance of the page', { timeout: 300_000 }
       await visit.page.locator('.failed-runs li').first().waitFor()
     },
     'absent key': async (visit) => {
-      await visit.go({ ...keyPlace, key: 'nothing' } as PageLocation)
+      await visit.go({ ...keyPage, key: 'nothing' })
       await visit.reads('.key-state', 'absent')
     },
     'add dialog': async (visit) => {
-      await visit.go(queuePlace)
+      await visit.go(ordersPage)
       await press(visit, 'Add key')
       await visit.page.locator('dialog').getByRole('button', { name: 'Add 1 key' }).click()
       await visit.reads('dialog .refusal', /at least/)
     },
     'purge dialog': async (visit) => {
-      await visit.go(queuePlace)
+      await visit.go(ordersPage)
       await press(visit, 'Purge')
       await visit.page.locator('dialog').waitFor()
     },
@@ -105,12 +102,12 @@ describe.skipIf(!hasChromium)('the appearance of the page', { timeout: 300_000 }
       await visit.page.locator('dialog').waitFor()
     },
     meaning: async (visit) => {
-      await visit.go(queuePlace)
+      await visit.go(ordersPage)
       await press(visit, 'What does backoff mean?')
       await visit.reads('.meaning', /limiter/)
     },
     notice: async (visit) => {
-      await visit.go({ ...keyPlace, key: 'ready' } as PageLocation)
+      await visit.go({ ...keyPage, key: 'ready' })
       await press(visit, 'Add again')
       await press(visit, 'Add 1 key')
       await visit.reads('.notice', /nothing changed/i)
@@ -230,9 +227,9 @@ describe.skipIf(!hasChromium)('the appearance of the page', { timeout: 300_000 }
 
   it('draws the chart in the colours of the theme', async () => {
     const visit = await Visit.begin(stage.browser, served, {
-      ...queuePlace,
+      ...ordersPage,
       queue: 'mails',
-    } as PageLocation)
+    })
     const legend = visit.page.locator('.legend-done').first()
     await legend.waitFor()
     const colour = () =>
@@ -244,7 +241,7 @@ describe.skipIf(!hasChromium)('the appearance of the page', { timeout: 300_000 }
   })
 
   it('is dark on white on paper, in either theme, without what can only be clicked', async () => {
-    const visit = await Visit.begin(stage.browser, served, queuePlace as PageLocation)
+    const visit = await Visit.begin(stage.browser, served, ordersPage)
     await press(visit, 'Use dark colours')
     await visit.page.emulateMedia({ media: 'print' })
     const colour = () => visit.page.evaluate(() => getComputedStyle(document.body).color)
@@ -259,9 +256,9 @@ describe.skipIf(!hasChromium)('the appearance of the page', { timeout: 300_000 }
 
   it('keeps the colours that the chart is explained with where the system chooses the others', async () => {
     const visit = await Visit.begin(stage.browser, served, {
-      ...queuePlace,
+      ...ordersPage,
       queue: 'mails',
-    } as PageLocation)
+    })
     await visit.page.locator('.legend-failed').first().waitFor()
     const colours = () =>
       visit.page
@@ -277,10 +274,10 @@ describe.skipIf(!hasChromium)('the appearance of the page', { timeout: 300_000 }
   it('does not move for users who prefer reduced motion', async () => {
     const moving = (visit: Visit) => () =>
       visit.page.evaluate(() => document.getAnimations().length)
-    const calm = await Visit.begin(stage.browser, served, keyPlace)
+    const calm = await Visit.begin(stage.browser, served, keyPage)
     expect(await moving(calm)()).toBe(0)
     await calm.end()
-    const lively = await Visit.begin(stage.browser, served, keyPlace, {
+    const lively = await Visit.begin(stage.browser, served, keyPage, {
       reducedMotion: 'no-preference',
     })
     await lively.until(async () => (await moving(lively)()) > 0, true)
@@ -293,7 +290,7 @@ describe.skipIf(!hasChromium)('the appearance of the page', { timeout: 300_000 }
     await stores.queue(driver, 'orders').addMany(keys)
     const own = await serve({ driver })
     stores.closing(() => own.stop())
-    const visit = await Visit.begin(stage.browser, own, queuePlace)
+    const visit = await Visit.begin(stage.browser, own, ordersPage)
     await visit.until(() => visit.count('.key-grid .name.split'), 2)
     const shown = await visit.page.locator('.key-grid .name.split').evaluateAll((names) =>
       names.map((name) => {

@@ -6,9 +6,7 @@ import { hasChromium } from './browser/chromium.ts'
 import { serve } from './browser/served.ts'
 import { startStage } from './browser/stage.ts'
 import { coded, failOnce } from './browser/stores.ts'
-import { plain, Visit } from './browser/visit.ts'
-
-const queuePlace = { at: 'queue', queue: 'orders', keys: {}, cursors: [] } as const
+import { ordersPage, overview, plain, Visit } from './browser/visit.ts'
 
 /** The dashboard reads on its clock, which has to go on while the page is looked at. */
 async function keepStepping(clock: FakeClock, frames: Page, signal: AbortSignal): Promise<void> {
@@ -37,14 +35,14 @@ describe.skipIf(!hasChromium)('charts, counts and actions', { timeout: 240_000 }
       await queue.addAfter('later', 3_600_000)
       const served = await serve({ driver })
       stores.closing(() => served.stop())
-      const visit = await Visit.begin(stage.browser, served, queuePlace)
+      const visit = await Visit.begin(stage.browser, served, ordersPage)
       await visit.reads('.tile-ready', /10,000\+/)
       await visit.page.getByRole('button', { name: 'Count every key' }).click()
       await visit.reads('.count-all', /10,250 ready, 1 delayed, counted in .* Count again/)
       await queue.add('one more')
       await visit.page.getByRole('button', { name: 'Count again' }).click()
       await visit.reads('.count-all', /10,251 ready, 1 delayed/)
-      await visit.go({ ...queuePlace, keys: { state: 'ready' } })
+      await visit.go({ ...ordersPage, keys: { state: 'ready' } })
       const { page } = visit
       await page.getByRole('button', { name: 'Park …', exact: true }).click()
       await visit.reads(
@@ -133,7 +131,7 @@ describe.skipIf(!hasChromium)('charts, counts and actions', { timeout: 240_000 }
         await running
         await frames.close()
       })
-      const visit = await Visit.begin(stage.browser, served, queuePlace, {
+      const visit = await Visit.begin(stage.browser, served, ordersPage, {
         timezoneId: 'UTC',
         viewport: { width: 1_440, height: 900 },
       })
@@ -178,7 +176,7 @@ describe.skipIf(!hasChromium)('charts, counts and actions', { timeout: 240_000 }
       await page.keyboard.press('Home')
       await visit.reads('.strip-bars .bubble', /^up to .*: [\d,]+ runs?$/)
       // The sparkline of the overview.
-      await visit.go({ at: 'overview', filter: '', order: 'worst' })
+      await visit.go(overview)
       const spark = page.getByRole('slider', { name: 'Ready keys, last 5 min' })
       expect(await spark.getAttribute('aria-valuetext')).toMatch(/at the end, at most \d+$/)
       await spark.focus()

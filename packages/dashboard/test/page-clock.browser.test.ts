@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { hasChromium } from './browser/chromium.ts'
 import { serve } from './browser/served.ts'
 import { startBrowser } from './browser/stage.ts'
-import { Visit } from './browser/visit.ts'
+import { ordersPage, Visit } from './browser/visit.ts'
 
 describe.skipIf(!hasChromium)('the clock of the browser', { timeout: 240_000 }, () => {
   const stage = startBrowser()
@@ -14,12 +14,7 @@ describe.skipIf(!hasChromium)('the clock of the browser', { timeout: 240_000 }, 
     await queue.add('before')
     const served = await serve({ driver })
     stores.closing(() => served.stop())
-    const visit = await Visit.begin(stage.browser, served, {
-      at: 'queue',
-      queue: 'orders',
-      keys: {},
-      cursors: [],
-    })
+    const visit = await Visit.begin(stage.browser, served, ordersPage)
     await visit.page.locator('[data-row=before]').waitFor()
     await visit.page.evaluate(() => {
       const { now } = Date

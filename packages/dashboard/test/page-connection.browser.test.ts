@@ -1,11 +1,8 @@
 import { afterEach, describe, it } from 'vitest'
-import type { PageLocation } from '../client/src/location/location.ts'
 import { hasChromium } from './browser/chromium.ts'
 import { serve } from './browser/served.ts'
 import { startBrowser } from './browser/stage.ts'
-import { Visit } from './browser/visit.ts'
-
-const queuePlace: PageLocation = { at: 'queue', queue: 'orders', keys: {}, cursors: [] }
+import { ordersPage, Visit } from './browser/visit.ts'
 
 describe.skipIf(!hasChromium)('the connection of the page', { timeout: 240_000 }, () => {
   const stage = startBrowser()
@@ -19,7 +16,7 @@ describe.skipIf(!hasChromium)('the connection of the page', { timeout: 240_000 }
     await queue.add('a')
     const served = await serve({ driver, tickMs })
     stores.closing(() => served.stop())
-    const visit = await Visit.begin(stage.browser, served, queuePlace, {})
+    const visit = await Visit.begin(stage.browser, served, ordersPage, {})
     await visit.reads('.freshness', /^live/)
     return { queue, visit, page: visit.page }
   }

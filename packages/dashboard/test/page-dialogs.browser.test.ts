@@ -4,9 +4,7 @@ import { hasChromium } from './browser/chromium.ts'
 import { type Served, serve } from './browser/served.ts'
 import { SharedVisit } from './browser/shared-visit.ts'
 import { startBrowser } from './browser/stage.ts'
-import { Visit } from './browser/visit.ts'
-
-const ordersPlace = { at: 'queue', queue: 'orders', keys: {}, cursors: [] } as const
+import { ordersPage, Visit } from './browser/visit.ts'
 
 describe.skipIf(!hasChromium)('a dialog and a filter', { timeout: 240_000 }, () => {
   const stage = startBrowser()
@@ -33,7 +31,7 @@ describe.skipIf(!hasChromium)('a dialog and a filter', { timeout: 240_000 }, () 
       visit.expected.push(/503/)
       const isCount = (request: { url(): string }) => request.url().includes('api/matching')
       await page.route('**/api/matching?*', () => undefined)
-      await visit.go({ ...ordersPlace, keys: { state: 'ready' } })
+      await visit.go({ ...ordersPage, keys: { state: 'ready' } })
       const park = page.getByRole('button', { name: 'Park …', exact: true })
       const asked = page.waitForRequest(isCount)
       await park.click()
@@ -82,7 +80,7 @@ describe.skipIf(!hasChromium)('a dialog and a filter', { timeout: 240_000 }, () 
     'refuses a delay below zero and a part of a priority',
     desk.on(async (visit) => {
       const { page } = visit
-      await visit.go(ordersPlace)
+      await visit.go(ordersPage)
       await page.getByRole('button', { name: 'Add key' }).click()
       const add = page.getByRole('button', { name: 'Add 1 key' })
       await add.click()
@@ -103,7 +101,7 @@ describe.skipIf(!hasChromium)('a dialog and a filter', { timeout: 240_000 }, () 
     'begins at the first page of what is filtered',
     desk.on(async (visit) => {
       const { page } = visit
-      await visit.go(ordersPlace)
+      await visit.go(ordersPage)
       const rows = () => visit.count('.key-grid tbody .row')
       await visit.until(rows, 100)
       await page.getByRole('button', { name: 'Next page' }).click()

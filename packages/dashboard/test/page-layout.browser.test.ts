@@ -5,21 +5,19 @@ import { hasChromium, startChromium } from './browser/chromium.ts'
 import { type Served, serve } from './browser/served.ts'
 import { startBrowser } from './browser/stage.ts'
 import { coded, failOnce } from './browser/stores.ts'
-import { Visit } from './browser/visit.ts'
+import { ordersPage, Visit } from './browser/visit.ts'
 
-const queuePlace = { at: 'queue', queue: 'orders', keys: {}, cursors: [] } as const
-
-const runningPlace = { ...queuePlace, queue: 'mails' } as const
+const runningPlace = { ...ordersPage, queue: 'mails' } as const
 
 /** Every screen, by where it is. */
 const screens: Readonly<Record<string, PageLocation>> = {
   overview: { at: 'overview', filter: '', order: 'worst', range: '24h' },
-  queue: queuePlace,
+  queue: ordersPage,
   'a queue that runs': runningPlace,
-  filtered: { ...queuePlace, keys: { failuresMin: 1, prefix: 'failed' }, range: '1h' },
+  filtered: { ...ordersPage, keys: { failuresMin: 1, prefix: 'failed' }, range: '1h' },
   failures: { at: 'failures', code: 'E'.repeat(80), range: '24h' },
   'failures of a queue': { at: 'failures', queue: 'orders', code: 'ECONNREFUSED' },
-  unknown: { ...queuePlace, queue: 'order' },
+  unknown: { ...ordersPage, queue: 'order' },
   key: { at: 'key', queue: 'orders', key: `failed/${'k'.repeat(200)}` },
   'a key that failed with a long code': { at: 'key', queue: 'orders', key: 'failed too' },
   'an absent key of a long name': { at: 'key', queue: 'q'.repeat(120), key: 'absent' },

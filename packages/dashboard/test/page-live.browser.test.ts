@@ -2,16 +2,12 @@ import { startPostgres } from '@sluice/test-postgres'
 import type { Route } from 'playwright-core'
 import { memoryDriver } from 'sluice'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { PageLocation } from '../client/src/location/location.ts'
 import { serveDashboard } from '../src/node.ts'
 import { hasChromium } from './browser/chromium.ts'
 import { serve, token } from './browser/served.ts'
 import { startBrowser } from './browser/stage.ts'
-import { Visit } from './browser/visit.ts'
+import { ordersPage, overview, Visit } from './browser/visit.ts'
 import { visitOrders } from './browser/visit-orders.ts'
-
-const queuePlace: PageLocation = { at: 'queue', queue: 'orders', keys: {}, cursors: [] }
-const overview: PageLocation = { at: 'overview', filter: '', order: 'worst' }
 
 describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
   const stage = startBrowser()
@@ -36,7 +32,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
   })
 
   it('never resets what the user is doing', async () => {
-    const { queue, visit } = await visitOrders(stage, 90, queuePlace)
+    const { queue, visit } = await visitOrders(stage, 90, ordersPage)
     const { page } = visit
     await visit.until(() => visit.count('.key-grid tbody .row'), 90)
     await page.getByLabel('Select key/050').click()
@@ -138,7 +134,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
   })
 
   it('shows the results of its actions while updates are paused', async () => {
-    const { visit } = await visitOrders(stage, 1, queuePlace)
+    const { visit } = await visitOrders(stage, 1, ordersPage)
     await visit.until(() => visit.count('.key-grid tbody .row'), 1)
     await visit.page.getByRole('button', { name: 'Pause updates' }).click()
     await visit.reads('.freshness', /^paused/)
@@ -215,11 +211,11 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     stores.closing(() => serving.close())
     const { url, signInUrl = url, close: stop } = serving
     const served = { url, signInUrl, stop, start: stop }
-    const first = await Visit.begin(stage.browser, served, queuePlace)
+    const first = await Visit.begin(stage.browser, served, ordersPage)
     // Another place of the same page may come before the server has noticed that the last was left.
     first.expected.push(/503/)
     await first.reads('.freshness', /^live/)
-    const second = await Visit.begin(stage.browser, served, queuePlace)
+    const second = await Visit.begin(stage.browser, served, ordersPage)
     second.expected.push(/503/)
     await second.reads(
       '.trouble',
@@ -254,7 +250,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     await queue.add('b')
     await page.clock.runFor(10_000)
     await visit.reads('.overview .row', /online\. 2 /)
-    await visit.go(queuePlace)
+    await visit.go(ordersPage)
     await visit.reads('.tile-ready', /ready \? 2/)
     await end()
     await page.clock.runFor(310_000)
@@ -286,7 +282,7 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     await queue.add('a')
     const served = await serve({ driver })
     stores.closing(() => served.stop())
-    const visit = await Visit.begin(stage.browser, served, queuePlace)
+    const visit = await Visit.begin(stage.browser, served, ordersPage)
     visit.expected.push(/Failed to load/)
     await visit.until(() => visit.count('.key-grid tbody .row'), 1)
     await postgres.stop()

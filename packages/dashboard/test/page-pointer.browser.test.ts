@@ -4,9 +4,7 @@ import { type Served, serve } from './browser/served.ts'
 import { SharedVisit } from './browser/shared-visit.ts'
 import { startBrowser } from './browser/stage.ts'
 import { coded, failOnce } from './browser/stores.ts'
-import { Visit } from './browser/visit.ts'
-
-const ordersPlace = { at: 'queue', queue: 'orders', keys: {}, cursors: [] } as const
+import { ordersPage, Visit } from './browser/visit.ts'
 
 describe.skipIf(!hasChromium)('the pointer', { timeout: 240_000 }, () => {
   const stage = startBrowser()
@@ -37,7 +35,7 @@ describe.skipIf(!hasChromium)('the pointer', { timeout: 240_000 }, () => {
   it(
     'selects a text in a row without opening the row',
     desk.on(async (visit) => {
-      await visit.go(ordersPlace)
+      await visit.go(ordersPage)
       await visit.page.locator('.error-cell .name').waitFor()
       await drag(visit, '.error-cell .name', 110, 190)
       expect(await visit.page.evaluate(() => String(getSelection()))).toContain('no such host')
@@ -65,7 +63,7 @@ describe.skipIf(!hasChromium)('the pointer', { timeout: 240_000 }, () => {
     'opens a row on a page of its own with %s, as its link does',
     (modifier) =>
       desk.on(async (visit) => {
-        await visit.go(ordersPlace)
+        await visit.go(ordersPage)
         const opened = visit.context.waitForEvent('page')
         await visit.page
           .locator('.key-grid .row .figure')
@@ -81,7 +79,7 @@ describe.skipIf(!hasChromium)('the pointer', { timeout: 240_000 }, () => {
   it(
     'leaves a dialog open when a text is selected beyond its edge',
     desk.on(async (visit) => {
-      await visit.go(ordersPlace)
+      await visit.go(ordersPage)
       await visit.page.getByRole('button', { name: 'Add key' }).click()
       await visit.page.locator('dialog input').first().fill('a key that is being typed')
       await drag(visit, 'dialog input', 100, -200)

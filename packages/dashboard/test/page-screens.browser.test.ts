@@ -4,7 +4,7 @@ import { type Served, serve } from './browser/served.ts'
 import { SharedVisit } from './browser/shared-visit.ts'
 import { startStage } from './browser/stage.ts'
 import { coded, failOnce, Stores } from './browser/stores.ts'
-import { Visit } from './browser/visit.ts'
+import { ordersPage, overview, Visit } from './browser/visit.ts'
 
 describe.skipIf(!hasChromium)('the screens', { timeout: 240_000 }, () => {
   const { stage, kinds } = startStage()
@@ -158,7 +158,7 @@ describe.skipIf(!hasChromium)('the screens', { timeout: 240_000 }, () => {
       await visit.reads('.overview .row', /online\. 4 /)
       await stores.queue(driver, 'new one').add('x')
       await visit.until(() => visit.count('.overview .row'), 2)
-      await visit.go({ at: 'queue', queue: 'orders', keys: {}, cursors: [] })
+      await visit.go(ordersPage)
       await visit.until(() => visit.count('.key-grid tbody .row'), 4)
       await queue.inspect.remove('b')
       await visit.until(() => visit.count('.key-grid tbody .row'), 3)
@@ -187,7 +187,7 @@ describe.skipIf(!hasChromium)('the screens', { timeout: 240_000 }, () => {
     await visit.page.getByRole('button', { name: 'Open' }).click()
     await visit.reads('h1', 'some/queue')
     await stores.queue(driver, 'orders').add('order/42')
-    await visit.go({ at: 'overview', filter: '', order: 'worst' })
+    await visit.go(overview)
     await visit.reads('.overview .row', /orders/)
     await visit.go({ at: 'queue', queue: 'nothing here', keys: {}, cursors: [] })
     await visit.reads('.empty', /No queue is called nothing here/)
@@ -210,12 +210,7 @@ describe.skipIf(!hasChromium)('the screens', { timeout: 240_000 }, () => {
     await stores.queue(driver, 'orders').add('a')
     const served = await serve({ driver })
     stores.closing(() => served.stop())
-    const visit = await Visit.begin(stage.browser, served, {
-      at: 'queue',
-      queue: 'orders',
-      keys: {},
-      cursors: [],
-    })
+    const visit = await Visit.begin(stage.browser, served, ordersPage)
     for (const word of ['ready', 'delayed', 'backoff', 'processing', 'dirty', 'parked', 'idle']) {
       await visit.page.getByRole('button', { name: `What does ${word} mean?` }).click()
       await visit.reads('.meaning', new RegExp(`^${word} .{30,}\\.$`))
@@ -251,12 +246,7 @@ describe.skipIf(!hasChromium)('the screens', { timeout: 240_000 }, () => {
     )
     const served = await serve({ driver })
     stores.closing(() => served.stop())
-    const visit = await Visit.begin(stage.browser, served, {
-      at: 'queue',
-      queue: 'orders',
-      keys: {},
-      cursors: [],
-    })
+    const visit = await Visit.begin(stage.browser, served, ordersPage)
     const rows = () => visit.count('.key-grid tbody .row')
     await visit.until(rows, 100)
     await visit.page.getByRole('button', { name: 'Next page' }).click()

@@ -1,15 +1,11 @@
 import { memoryDriver } from 'sluice'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { PageLocation } from '../client/src/location/location.ts'
 import { hasChromium } from './browser/chromium.ts'
 import { proxyTo } from './browser/proxy.ts'
 import { serve, token } from './browser/served.ts'
 import { startBrowser } from './browser/stage.ts'
-import { Visit } from './browser/visit.ts'
+import { ordersPage, overview, Visit } from './browser/visit.ts'
 import { visitOrders } from './browser/visit-orders.ts'
-
-const queuePlace: PageLocation = { at: 'queue', queue: 'orders', keys: {}, cursors: [] }
-const overview: PageLocation = { at: 'overview', filter: '', order: 'worst' }
 
 describe.skipIf(!hasChromium)('signing in on the page', { timeout: 240_000 }, () => {
   const stage = startBrowser()
@@ -82,7 +78,7 @@ describe.skipIf(!hasChromium)('signing in on the page', { timeout: 240_000 }, ()
   })
 
   it('signs out, and returns to the same location after a session has ended', async () => {
-    const { visit } = await visitOrders(stage, 1, queuePlace)
+    const { visit } = await visitOrders(stage, 1, ordersPage)
     visit.expected.push(/401/)
     await visit.until(() => visit.count('.key-grid tbody .row'), 1)
     await visit.context.clearCookies()
@@ -98,7 +94,7 @@ describe.skipIf(!hasChromium)('signing in on the page', { timeout: 240_000 }, ()
   })
 
   it('acts and signs out after the visitor has signed in once more on another page', async () => {
-    const { queue, served, visit } = await visitOrders(stage, 1, queuePlace)
+    const { queue, served, visit } = await visitOrders(stage, 1, ordersPage)
     visit.expected.push(/403|401|ERR_CONNECTION/)
     const { page } = visit
     const other = await visit.context.newPage()

@@ -13,6 +13,11 @@ import type { PageLocation } from '../../client/src/location/location.ts'
 import { hashOf } from '../../client/src/location/location.ts'
 import type { Served } from './served.ts'
 
+export const overview = { at: 'overview', filter: '', order: 'worst' } as const
+
+/** The page of the queue `orders`. */
+export const ordersPage = { at: 'queue', queue: 'orders', keys: {}, cursors: [] } as const
+
 /**
  * Pages of earlier visits, reset to their initial state. The browser does not load and compile the
  * scripts of an address again.
@@ -87,7 +92,7 @@ export class Visit {
   static async begin(
     browser: Browser,
     served: Served,
-    place: PageLocation = { at: 'overview', filter: '', order: 'worst' },
+    place: PageLocation = overview,
     options?: BrowserContextOptions,
   ): Promise<Visit> {
     const idle = idlePages.get(browser) ?? []
@@ -147,7 +152,7 @@ export class Visit {
       })
     await close()
     await this.page.mouse.move(0, 0)
-    await this.go({ at: 'overview', filter: '', order: 'worst' })
+    await this.go(overview)
     // The notice of the last action may come late.
     const left = async () => {
       await close()
