@@ -1,5 +1,5 @@
 import type { SluiceError } from '@sluice/core'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createWorker } from '../../src/index.ts'
 import { fakeRealTime } from '../support/real-time.ts'
 import { late, Scene, seen, setups, take, unleased } from '../support/setups.ts'
@@ -27,7 +27,7 @@ describe.each(setups)('getters at a shutdown over $way', (setup) => {
 
 describe.each([late, unleased])('an end over $way', (setup) => {
   test.each([0, 5_000])('with %i ms of grace comes within two seconds more', async (graceMs) => {
-    const time = fakeRealTime(onTestFinished)
+    const time = fakeRealTime()
     for (const silent of ['add', 'claim', 'finish', 'renew', 'tick', 'open', 'close']) {
       const scene = new Scene(setup)
       const queue = scene.queue()
@@ -53,7 +53,7 @@ describe.each([late, unleased])('an end over $way', (setup) => {
   })
 
   test('a worker that holds a key and cannot reach the store stops, and reports the key it gives up', async () => {
-    const time = fakeRealTime(onTestFinished)
+    const time = fakeRealTime()
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.add('a')

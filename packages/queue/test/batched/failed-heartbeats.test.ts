@@ -1,7 +1,7 @@
 import type { TickRequest } from '@sluice/core'
 import { SluiceError } from '@sluice/core'
 import { memoryDriver } from '@sluice/memory'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createQueue, createWorker } from '../../src/index.ts'
 import { LateDriver, nextTurn } from '../support/late-driver.ts'
 import { fakeRealTime } from '../support/real-time.ts'
@@ -9,7 +9,7 @@ import { fakeRealTime } from '../support/real-time.ts'
 const away = new SluiceError('ERR_STORE', 'away', { retryable: true })
 
 test('a key that is delayed is run on time though a heartbeat failed and the next one is not answered', async () => {
-  const time = fakeRealTime(onTestFinished, { withDate: true })
+  const time = fakeRealTime({ withDate: true })
   const inner = memoryDriver()
   const driver = new LateDriver(inner)
   // No hint makes the worker ask once more.

@@ -1,6 +1,6 @@
 import type { Ask, Failure, Finish } from '@sluice/core'
 import { SluiceError } from '@sluice/core'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { keysOf } from '../support/keys-of.ts'
 import { fakeRealTime } from '../support/real-time.ts'
 import { refusal } from '../support/refusal.ts'
@@ -100,8 +100,8 @@ describe('Flushing: keys that fail in the driver', () => {
     expect(scene.late.count('open')).toBe(1)
   })
 
-  test('keys that wait to be found are given up after timeoutMs', async ({ onTestFinished }) => {
-    const time = fakeRealTime(onTestFinished)
+  test('keys that wait to be found are given up after timeoutMs', async () => {
+    const time = fakeRealTime()
     const scene = new Scene(late)
     const queue = scene.queue({ timeoutMs: 1_000 })
     await queue.add('open')
@@ -137,8 +137,8 @@ describe('Flushing: keys that fail in the driver', () => {
     expect(await scene.states()).toEqual({ open: 'ready' })
   })
 
-  test('a locked key is tried again, alone, while others continue', async ({ onTestFinished }) => {
-    const time = fakeRealTime(onTestFinished)
+  test('a locked key is tried again, alone, while others continue', async () => {
+    const time = fakeRealTime()
     const scene = new Scene(late)
     const queue = scene.queue()
     failFor(scene, 'add', 'locked', [busy, busy, busy])
@@ -158,8 +158,8 @@ describe('Flushing: keys that fail in the driver', () => {
     ])
   })
 
-  test('calls on a locked key wait for it, in their order', async ({ onTestFinished }) => {
-    const time = fakeRealTime(onTestFinished)
+  test('calls on a locked key wait for it, in their order', async () => {
+    const time = fakeRealTime()
     const scene = new Scene(late)
     const queue = scene.queue()
     failFor(scene, 'add', 'a', [busy])
@@ -171,8 +171,8 @@ describe('Flushing: keys that fail in the driver', () => {
     expect(calls.map(({ value }) => value)).toEqual(['added', 'cancelled', 'added'])
   })
 
-  test('a locked finish does not keep others from being handed out', async ({ onTestFinished }) => {
-    const time = fakeRealTime(onTestFinished)
+  test('a locked finish does not keep others from being handed out', async () => {
+    const time = fakeRealTime()
     const scene = new Scene(late)
     const queue = scene.queue()
     await queue.addMany(['a', 'b', 'c'])
@@ -197,10 +197,8 @@ describe('Flushing: keys that fail in the driver', () => {
     expect(adds[0]?.error).toBe(damaged)
   })
 
-  test('a key that stays locked until timeoutMs rejects with ERR_STORE_BUSY', async ({
-    onTestFinished,
-  }) => {
-    const time = fakeRealTime(onTestFinished)
+  test('a key that stays locked until timeoutMs rejects with ERR_STORE_BUSY', async () => {
+    const time = fakeRealTime()
     // The time is up between two tries, not while the store has not answered one.
     const random = vi.spyOn(Math, 'random').mockReturnValue(0.5)
     onTestFinished(() => random.mockRestore())

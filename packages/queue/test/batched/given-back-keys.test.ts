@@ -1,5 +1,5 @@
 import { SluiceError } from '@sluice/core'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { failing } from '../support/failing.ts'
 import { fakeRealTime } from '../support/real-time.ts'
 import { late, Scene, SteppedWorker, seen, unleased } from '../support/setups.ts'
@@ -8,7 +8,7 @@ const away = new SluiceError('ERR_STORE', 'away', { retryable: true })
 
 describe('a key that is given back', () => {
   test('because its getter gave up is given back through trouble with the store', async () => {
-    const time = fakeRealTime(onTestFinished)
+    const time = fakeRealTime()
     const scene = new Scene(late)
     const queue = scene.queue({ leaseMs: 1_000 })
     await queue.add('a')
@@ -48,7 +48,7 @@ describe('a key that is given back', () => {
   })
 
   test('since it was claimed ahead and the queue shuts down is given back, too', async () => {
-    const time = fakeRealTime(onTestFinished)
+    const time = fakeRealTime()
     const scene = new Scene(late)
     const queue = scene.queue({ prefetch: 10 })
     await queue.addMany(['a', 'b', 'c'])
@@ -79,7 +79,7 @@ describe.each([late, unleased])('a schema over $way', (setup) => {
   }
 
   test('trouble while a key is parked ends no worker, and loses none of the other keys', async () => {
-    const time = fakeRealTime(onTestFinished)
+    const time = fakeRealTime()
     const scene = new Scene(setup)
     await scene.queue().addMany(['good/1', 'bad/1', 'good/2', 'bad/2'])
     const queue = scene.queue({ schema: schema as never })

@@ -1,5 +1,5 @@
 import { memoryDriver } from '@sluice/memory'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createDelayingQueue, createQueue, createWorker } from '../../src/index.ts'
 import { LateDriver } from '../support/late-driver.ts'
 import { fakeRealTime } from '../support/real-time.ts'
@@ -7,7 +7,7 @@ import { late, Scene, seen } from '../support/setups.ts'
 
 describe('the time of a store', () => {
   test('a key that is due is handed out on time though an answer was late', async () => {
-    const time = fakeRealTime(onTestFinished, { withDate: true })
+    const time = fakeRealTime({ withDate: true })
     const driver = new LateDriver(memoryDriver())
     const queue = createQueue<string>({ name: 'q', driver, leaseMs: 30_000 })
     withoutHints(driver)

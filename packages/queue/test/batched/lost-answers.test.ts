@@ -1,5 +1,5 @@
 import { SluiceError } from '@sluice/core'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { failing } from '../support/failing.ts'
 import { nextTurn } from '../support/late-driver.ts'
 import { fakeRealTime } from '../support/real-time.ts'
@@ -9,7 +9,7 @@ const unknown = new SluiceError('ERR_UNKNOWN_OUTCOME', 'the connection broke')
 
 describe('opening', () => {
   test('that is cut is no unknown outcome: it is tried again at once, and adopts nothing', async () => {
-    const time = fakeRealTime(onTestFinished)
+    const time = fakeRealTime()
     const scene = new Scene(late)
     failing(scene, 'open', unknown, 1)
     const queue = scene.queue()
@@ -31,7 +31,7 @@ describe('opening', () => {
   })
 
   test('that takes too long rejects an add that was not sent, and is never sent later', async () => {
-    const time = fakeRealTime(onTestFinished)
+    const time = fakeRealTime()
     const scene = new Scene(late)
     const queue = scene.queue({ timeoutMs: 2_000 })
     scene.late.hold('open')
@@ -49,7 +49,7 @@ describe('opening', () => {
 })
 
 test('an add whose answer is lost is repeated while its time lasts', async () => {
-  const time = fakeRealTime(onTestFinished)
+  const time = fakeRealTime()
   const scene = new Scene(late)
   const queue = scene.queue({ timeoutMs: 30_000 })
   await queue.len()

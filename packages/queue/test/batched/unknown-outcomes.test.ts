@@ -35,8 +35,8 @@ describe.each([
   ['was served', true],
   ['was not', false],
 ])('Store trouble: a driver that does not know of one key, which %s', (_, isServed) => {
-  test('an add is repeated, and is one run', async ({ onTestFinished }) => {
-    const time = fakeRealTime(onTestFinished)
+  test('an add is repeated, and is one run', async () => {
+    const time = fakeRealTime()
     const scene = new Scene(late)
     const queue = scene.queue()
     unknownFor(scene, 'add', 2, isServed)
@@ -46,8 +46,8 @@ describe.each([
     expect(await drainKeys(queue)).toEqual(['a'])
   })
 
-  test('a finish is repeated, and is never said to be lost', async ({ onTestFinished }) => {
-    const time = fakeRealTime(onTestFinished)
+  test('a finish is repeated, and is never said to be lost', async () => {
+    const time = fakeRealTime()
     const scene = new Scene(late)
     const queue = scene.limited()
     await queue.addMany(['a', 'b'])
@@ -61,8 +61,8 @@ describe.each([
 })
 
 describe('Store trouble: adds', () => {
-  test('an add whose answer was lost is repeated, and is one run', async ({ onTestFinished }) => {
-    const time = fakeRealTime(onTestFinished)
+  test('an add whose answer was lost is repeated, and is one run', async () => {
+    const time = fakeRealTime()
     const scene = new Scene(late)
     const queue = scene.queue()
     scene.late.after = errors('add', unknown, unknown)
@@ -73,8 +73,8 @@ describe('Store trouble: adds', () => {
     expect((await drainKeys(queue)).sort()).toEqual(['a', 'b'])
   })
 
-  test('one that never got there is repeated, and is there', async ({ onTestFinished }) => {
-    const time = fakeRealTime(onTestFinished)
+  test('one that never got there is repeated, and is there', async () => {
+    const time = fakeRealTime()
     const scene = new Scene(late)
     const queue = scene.queue()
     scene.late.before = errors('add', unknown)
@@ -84,8 +84,8 @@ describe('Store trouble: adds', () => {
     expect(adding.value).toBe('added')
   })
 
-  test('it is repeated while the store is unreachable or busy', async ({ onTestFinished }) => {
-    const time = fakeRealTime(onTestFinished)
+  test('it is repeated while the store is unreachable or busy', async () => {
+    const time = fakeRealTime()
     const scene = new Scene(late)
     const queue = scene.queue()
     await queue.add('open')
@@ -98,11 +98,9 @@ describe('Store trouble: adds', () => {
     expect(await scene.states()).toEqual({ open: 'ready', a: 'ready' })
   })
 
-  test('if the outcome is unknown until timeoutMs, the error does not say that nothing was done', async ({
-    onTestFinished,
-  }) => {
+  test('if the outcome is unknown until timeoutMs, the error does not say that nothing was done', async () => {
     for (const after of [unknown, away, busy, new SluiceError('ERR_STORE_DAMAGED', 'damaged')]) {
-      const time = fakeRealTime(onTestFinished)
+      const time = fakeRealTime()
       const scene = new Scene(late)
       const queue = scene.queue({ timeoutMs: 1_000 })
       await queue.add('open')
@@ -131,10 +129,8 @@ describe('Store trouble: adds', () => {
 })
 
 describe('Store trouble: finishing', () => {
-  test('a finish whose answer was lost is repeated, and took effect once', async ({
-    onTestFinished,
-  }) => {
-    const time = fakeRealTime(onTestFinished)
+  test('a finish whose answer was lost is repeated, and took effect once', async () => {
+    const time = fakeRealTime()
     const scene = new Scene(late)
     const queue = scene.limited()
     await queue.addMany(['done', 'retry', 'release', 'park'])
@@ -150,8 +146,8 @@ describe('Store trouble: finishing', () => {
     expect(await scene.states()).toEqual({ retry: 'backoff', release: 'ready', park: 'parked' })
   })
 
-  test('one that never got there is repeated, and takes effect', async ({ onTestFinished }) => {
-    const time = fakeRealTime(onTestFinished)
+  test('one that never got there is repeated, and takes effect', async () => {
+    const time = fakeRealTime()
     const scene = new Scene(late)
     const queue = scene.limited()
     await queue.add('a')
@@ -164,8 +160,8 @@ describe('Store trouble: finishing', () => {
     expect((await scene.row('a'))?.failures).toBe(1)
   })
 
-  test('it took effect also if another worker holds the key by now', async ({ onTestFinished }) => {
-    const time = fakeRealTime(onTestFinished)
+  test('it took effect also if another worker holds the key by now', async () => {
+    const time = fakeRealTime()
     const scene = new Scene(late)
     const queue = scene.queue()
     const other = scene.queue()
@@ -181,10 +177,8 @@ describe('Store trouble: finishing', () => {
     expect(finishing.value).toBe('ready')
   })
 
-  test('past the local deadline the outcome is unknown: ERR_UNKNOWN_OUTCOME, never lost', async ({
-    onTestFinished,
-  }) => {
-    const time = fakeRealTime(onTestFinished)
+  test('past the local deadline the outcome is unknown: ERR_UNKNOWN_OUTCOME, never lost', async () => {
+    const time = fakeRealTime()
     const { scene, held } = await holding(late)
     scene.late.hold('renew')
     scene.late.after = errors('finish', unknown, unknown)
@@ -232,8 +226,8 @@ describe('Store trouble: claims', () => {
     expect(await held.done()).toBe('idle')
   })
 
-  test('also if that fails at first', async ({ onTestFinished }) => {
-    const time = fakeRealTime(onTestFinished)
+  test('also if that fails at first', async () => {
+    const time = fakeRealTime()
     const scene = new Scene(late)
     const queue = scene.queue()
     await queue.add('a')
@@ -246,8 +240,8 @@ describe('Store trouble: claims', () => {
     expect(scene.takeErrors()).toEqual(['ERR_STORE', 'ERR_UNKNOWN_OUTCOME'])
   })
 
-  test('a claim that never arrived is repeated', async ({ onTestFinished }) => {
-    const time = fakeRealTime(onTestFinished)
+  test('a claim that never arrived is repeated', async () => {
+    const time = fakeRealTime()
     const scene = new Scene(late)
     const queue = scene.queue()
     await queue.add('a')
@@ -287,10 +281,8 @@ describe('Store trouble: claims', () => {
 })
 
 describe('Store trouble: a store that does not answer', () => {
-  test('a call that was sent rejects with ERR_UNKNOWN_OUTCOME, one that was not with ERR_TIMEOUT', async ({
-    onTestFinished,
-  }) => {
-    const time = fakeRealTime(onTestFinished)
+  test('a call that was sent rejects with ERR_UNKNOWN_OUTCOME, one that was not with ERR_TIMEOUT', async () => {
+    const time = fakeRealTime()
     const scene = new Scene(late)
     const queue = scene.queue({ timeoutMs: 1_000 })
     await queue.add('open')
@@ -309,10 +301,8 @@ describe('Store trouble: a store that does not answer', () => {
     expect(Object.keys(await scene.states()).sort()).toEqual(['a', 'c', 'open'])
   })
 
-  test('adds that travelled as one share the doubt, if the repetition fails', async ({
-    onTestFinished,
-  }) => {
-    const time = fakeRealTime(onTestFinished)
+  test('adds that travelled as one share the doubt, if the repetition fails', async () => {
+    const time = fakeRealTime()
     const scene = new Scene(late)
     const queue = scene.queue()
     await queue.add('open')
@@ -326,10 +316,8 @@ describe('Store trouble: a store that does not answer', () => {
     ])
   })
 
-  test('each call has its own timeoutMs, also if it shares a step with a younger one', async ({
-    onTestFinished,
-  }) => {
-    const time = fakeRealTime(onTestFinished)
+  test('each call has its own timeoutMs, also if it shares a step with a younger one', async () => {
+    const time = fakeRealTime()
     const scene = new Scene(late)
     const queue = scene.queue({ timeoutMs: 1_000 })
     await queue.add('open')

@@ -295,14 +295,12 @@ describe.each(setups)('close over $way', (setup) => {
   })
 })
 
-test('close: keys taken by hand are not told later because a handler runs and the store is silent', async ({
-  onTestFinished,
-}) => {
+test('close: keys taken by hand are not told later because a handler runs and the store is silent', async () => {
   const { scene, queue, held } = await holding(late)
   createWorker({ queue, handler: () => new Promise(() => {}) })
   await queue.add('running')
   await scene.quiet()
-  const time = fakeRealTime(onTestFinished)
+  const time = fakeRealTime()
   scene.late.hold('add')
   const adding = seen(queue.add('unanswered'))
   await scene.quiet()
@@ -322,11 +320,9 @@ test('close: keys taken by hand are not told later because a handler runs and th
   expect(scene.takeErrors()).toEqual(['ERR_CLOSING'])
 })
 
-test('close: called again with a grace of 0, it ends within two seconds, also if the store is silent', async ({
-  onTestFinished,
-}) => {
+test('close: called again with a grace of 0, it ends within two seconds, also if the store is silent', async () => {
   const { scene, queue, held } = await holding(late)
-  const time = fakeRealTime(onTestFinished)
+  const time = fakeRealTime()
   scene.late.hold('add')
   const adding = seen(queue.add('unanswered'))
   await scene.quiet()

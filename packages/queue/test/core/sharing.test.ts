@@ -203,10 +203,8 @@ describe('opening and closing', () => {
     expect(driver.requests('open')).toEqual([{ clock }, { clock }])
   })
 
-  test('a store that cannot be opened: calls reject, the next one tries again, and get waits', async ({
-    onTestFinished,
-  }) => {
-    const time = fakeRealTime(onTestFinished)
+  test('a store that cannot be opened: calls reject, the next one tries again, and get waits', async () => {
+    const time = fakeRealTime()
     const scene = new Scene(late)
     const driver = scene.late
     driver.before = ({ verb }) => {

@@ -1,5 +1,5 @@
 import { type SluiceEvent, sluiceChannel } from '@sluice/core'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { SluiceError } from '../../src/index.ts'
 import { refusal } from '../support/refusal.ts'
 import { late, leased, Scene, setups, take } from '../support/setups.ts'
@@ -10,7 +10,7 @@ interface Published {
 }
 
 /** Listens to everything that is published until the test has finished. */
-function listen(onTestFinished: (undo: () => void) => void): Published[] {
+function listen(): Published[] {
   const log: Published[] = []
   const note = (phase: string) => (event: SluiceEvent) => {
     log.push({ phase, event })
@@ -63,14 +63,14 @@ async function everything(scene: Scene): Promise<unknown[]> {
 }
 
 describe.each(setups)('tracing over $way', (setup) => {
-  test('Observation: behaviour is the same with a subscriber', async ({ onTestFinished }) => {
+  test('Observation: behaviour is the same with a subscriber', async () => {
     const quietly = await everything(new Scene(setup))
-    listen(onTestFinished)
+    listen()
     expect(await everything(new Scene(setup))).toEqual(quietly)
   })
 
-  test('Observation: each call has its request and its result', async ({ onTestFinished }) => {
-    const log = listen(onTestFinished)
+  test('Observation: each call has its request and its result', async () => {
+    const log = listen()
     const scene = new Scene(setup)
     await everything(scene)
     for (const { event } of log)
@@ -99,10 +99,8 @@ describe.each(setups)('tracing over $way', (setup) => {
     expect(eventsOf(log, 'shut-down').length).toBe(1)
   })
 
-  test('Observation: a claim is published in the same form, on every way', async ({
-    onTestFinished,
-  }) => {
-    const log = listen(onTestFinished)
+  test('Observation: a claim is published in the same form, on every way', async () => {
+    const log = listen()
     const scene = new Scene(setup)
     const queue = scene.queue<{ n: number }>({ keyOf: () => 'k' })
     await queue.add({ n: 1 }, { priority: 2 })
@@ -131,8 +129,8 @@ describe.each(setups)('tracing over $way', (setup) => {
     expect(eventsOf(log, 'claim').at(-1)?.request).toMatchObject({ dueBy: 1_000_000 })
   })
 
-  test('Observation: every call that starts also ends, once', async ({ onTestFinished }) => {
-    const log = listen(onTestFinished)
+  test('Observation: every call that starts also ends, once', async () => {
+    const log = listen()
     const scene = new Scene(setup)
     await everything(scene)
     await scene.end()
@@ -143,10 +141,8 @@ describe.each(setups)('tracing over $way', (setup) => {
     expect([ends, asyncEnds]).toEqual([starts, asyncStarts])
   })
 
-  test('Observation: errors that go to onError are published, and whose limiter failed', async ({
-    onTestFinished,
-  }) => {
-    const log = listen(onTestFinished)
+  test('Observation: errors that go to onError are published, and whose limiter failed', async () => {
+    const log = listen()
     const scene = new Scene(setup)
     const limiter = { when: () => Number.NaN, forget: () => undefined, numRequeues: () => 0 }
     const queue = scene.limited({ limiter })
@@ -158,10 +154,8 @@ describe.each(setups)('tracing over $way', (setup) => {
   })
 
   for (const layer of ['queue', 'delaying'] as const) {
-    test(`Observation: a limiter that fails at a retry is reported, on a ${layer} too`, async ({
-      onTestFinished,
-    }) => {
-      const log = listen(onTestFinished)
+    test(`Observation: a limiter that fails at a retry is reported, on a ${layer} too`, async () => {
+      const log = listen()
       const scene = new Scene(setup)
       const failure = new Error('the limiter failed')
       const limiter = {
@@ -181,7 +175,7 @@ describe.each(setups)('tracing over $way', (setup) => {
     })
   }
 
-  test('Observation: a subscriber that throws harms no call', async ({ onTestFinished }) => {
+  test('Observation: a subscriber that throws harms no call', async () => {
     const thrown: unknown[] = []
     const listeners = process.listeners('uncaughtException')
     process.removeAllListeners('uncaughtException')
@@ -207,8 +201,8 @@ describe.each(setups)('tracing over $way', (setup) => {
 })
 
 describe('tracing of calls that only some ways make', () => {
-  test('renewals, lease ends, lost leases', async ({ onTestFinished }) => {
-    const log = listen(onTestFinished)
+  test('renewals, lease ends, lost leases', async () => {
+    const log = listen()
     const scene = new Scene(leased)
     const queue = scene.queue()
     await queue.addMany(['a', 'b'])
@@ -236,8 +230,8 @@ describe('tracing of calls that only some ways make', () => {
     expect((await waiting)?.crashes).toBe(1)
   })
 
-  test('a call that fails has its error', async ({ onTestFinished }) => {
-    const log = listen(onTestFinished)
+  test('a call that fails has its error', async () => {
+    const log = listen()
     const scene = new Scene(late)
     const queue = scene.queue()
     const error = new SluiceError('ERR_STORE', 'away', { retryable: true })

@@ -27,7 +27,7 @@ function isWrite({ verb, request }: Call): boolean {
 
 /** A store on which real time is under control, and queues and workers on it. */
 class Site {
-  readonly time: RealTime = fakeRealTime(onTestFinished, { withDate: true })
+  readonly time: RealTime = fakeRealTime({ withDate: true })
   readonly driver = new LateDriver(memoryDriver())
   readonly told: unknown[] = []
   readonly started: string[] = []

@@ -1,5 +1,5 @@
 import { type ErrorCode, SluiceError, systemClock } from '@sluice/core'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { fakeRealTime } from '../support/real-time.ts'
 import { refusal } from '../support/refusal.ts'
 import { batchedSetups, Scene, seen, take } from '../support/setups.ts'
@@ -39,10 +39,8 @@ function outage(scene: Scene): { error: Error | undefined } {
 const away = new SluiceError('ERR_STORE', 'away', { retryable: true })
 
 describe.each(slowSetups)('outages over $way', (setup) => {
-  test('Store trouble: get, getMany, iteration and drain wait through transient errors', async ({
-    onTestFinished,
-  }) => {
-    const time = fakeRealTime(onTestFinished)
+  test('Store trouble: get, getMany, iteration and drain wait through transient errors', async () => {
+    const time = fakeRealTime()
     for (const error of passing) {
       const scene = new Scene(setup)
       const state = outage(scene)
@@ -136,10 +134,8 @@ describe.each(slowSetups)('outages over $way', (setup) => {
     expect(await held.done()).toBe('idle')
   })
 
-  test('Store trouble: getters continue after a shutdown during an outage', async ({
-    onTestFinished,
-  }) => {
-    const time = fakeRealTime(onTestFinished)
+  test('Store trouble: getters continue after a shutdown during an outage', async () => {
+    const time = fakeRealTime()
     const scene = new Scene(setup)
     const state = outage(scene)
     const queue = scene.queue()
@@ -160,10 +156,8 @@ describe.each(slowSetups)('outages over $way', (setup) => {
     scene.takeErrors()
   })
 
-  test('Pending: a shutdown does not wait longer than timeoutMs, and takes effect', async ({
-    onTestFinished,
-  }) => {
-    const time = fakeRealTime(onTestFinished)
+  test('Pending: a shutdown does not wait longer than timeoutMs, and takes effect', async () => {
+    const time = fakeRealTime()
     const scene = new Scene(setup)
     const state = outage(scene)
     const queue = scene.queue({ timeoutMs: 2_000 })
@@ -198,8 +192,8 @@ describe.each(slowSetups)('outages over $way', (setup) => {
     expect(scene.takeErrors()).toEqual(['ERR_STORE_DAMAGED'])
   })
 
-  test('close ends during an outage', async ({ onTestFinished }) => {
-    const time = fakeRealTime(onTestFinished)
+  test('close ends during an outage', async () => {
+    const time = fakeRealTime()
     const scene = new Scene(setup)
     const state = outage(scene)
     const queue = scene.queue()
@@ -217,10 +211,8 @@ describe.each(slowSetups)('outages over $way', (setup) => {
     scene.takeErrors()
   })
 
-  test('Options: looking into a store that does not answer ends with ERR_TIMEOUT', async ({
-    onTestFinished,
-  }) => {
-    const time = fakeRealTime(onTestFinished)
+  test('Options: looking into a store that does not answer ends with ERR_TIMEOUT', async () => {
+    const time = fakeRealTime()
     const scene = new Scene(setup)
     const queue = scene.limited({ timeoutMs: 1_000 })
     await queue.add('a')
@@ -232,9 +224,9 @@ describe.each(slowSetups)('outages over $way', (setup) => {
     expect(await queue.len()).toBe(1)
   })
 
-  test('close ends while the store opens or closes without an end', async ({ onTestFinished }) => {
+  test('close ends while the store opens or closes without an end', async () => {
     for (const verb of ['open', 'close']) {
-      const time = fakeRealTime(onTestFinished)
+      const time = fakeRealTime()
       const scene = new Scene(setup)
       const queue = scene.queue({ timeoutMs: 1_000 })
       if (verb === 'close') await queue.len()
@@ -254,10 +246,8 @@ describe.each(slowSetups)('outages over $way', (setup) => {
     }
   })
 
-  test('a process that was held up while it closed reads the answer of the store', async ({
-    onTestFinished,
-  }) => {
-    const time = fakeRealTime(onTestFinished)
+  test('a process that was held up while it closed reads the answer of the store', async () => {
+    const time = fakeRealTime()
     const scene = new Scene(setup)
     const queue = scene.queue()
     await queue.len()
@@ -272,10 +262,8 @@ describe.each(slowSetups)('outages over $way', (setup) => {
     expect(closing).toMatchObject({ state: 'resolved' })
   })
 
-  test('close ends while the store does not answer, and nothing is left running', async ({
-    onTestFinished,
-  }) => {
-    const time = fakeRealTime(onTestFinished)
+  test('close ends while the store does not answer, and nothing is left running', async () => {
+    const time = fakeRealTime()
     const scene = new Scene(setup)
     const queue = scene.queue({ timeoutMs: 2_000 })
     await queue.addMany(['a', 'b'])

@@ -1,5 +1,5 @@
 import { SluiceError } from '@sluice/core'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { RetryGate } from '../../src/driver/retry-gate.ts'
 import { fakeRealTime } from '../support/real-time.ts'
 import { seen } from '../support/setups.ts'
@@ -40,7 +40,7 @@ describe('the gate of a store', () => {
   })
 
   test.each([1, 20, 1_000])('%i attempts share two a second while it is away', async (count) => {
-    const time = fakeRealTime(onTestFinished)
+    const time = fakeRealTime()
     const outage = new Outage()
     for (let at = 0; at < count; at += 1) void outage.persist()
     await time.pass(60_000)
@@ -55,7 +55,7 @@ describe('the gate of a store', () => {
   })
 
   test.each([1_000, 600_000])('after %i ms everything continues within 2 s', async (outageMs) => {
-    const time = fakeRealTime(onTestFinished)
+    const time = fakeRealTime()
     const outage = new Outage()
     for (let at = 0; at < 50; at += 1) void outage.persist()
     await time.pass(outageMs)
@@ -65,7 +65,7 @@ describe('the gate of a store', () => {
   })
 
   test('an attempt without an answer keeps the others waiting for 1.5 s', async () => {
-    const time = fakeRealTime(onTestFinished)
+    const time = fakeRealTime()
     const { gate } = new Outage()
     let silent = 0
     const hang = (): Promise<never> => {
@@ -80,7 +80,7 @@ describe('the gate of a store', () => {
   })
 
   test('where only some attempts succeed, those that fail stay below two a second', async () => {
-    const time = fakeRealTime(onTestFinished)
+    const time = fakeRealTime()
     const gate = new RetryGate()
     let failed = 0
     let isOver = false
@@ -110,7 +110,7 @@ describe('the gate of a store', () => {
   })
 
   test('a call that is answered shortens the pause', async () => {
-    const time = fakeRealTime(onTestFinished)
+    const time = fakeRealTime()
     const outage = new Outage()
     void outage.persist()
     await time.pass(30_000)
@@ -124,7 +124,7 @@ describe('the gate of a store', () => {
   })
 
   test('a call that is answered ends the wait for an attempt that is silent', async () => {
-    const time = fakeRealTime(onTestFinished)
+    const time = fakeRealTime()
     const { gate } = new Outage()
     await gate.attempt(user, () => Promise.reject(away)).catch(() => undefined)
     void gate.attempt(user, () => new Promise(() => undefined))
@@ -140,7 +140,7 @@ describe('the gate of a store', () => {
   })
 
   test('the pause after an attempt begins with it: one that was silent is repeated at once', async () => {
-    const time = fakeRealTime(onTestFinished)
+    const time = fakeRealTime()
     const outage = new Outage()
     const { gate } = outage
     void outage.persist()
@@ -158,7 +158,7 @@ describe('the gate of a store', () => {
   })
 
   test('an attempt that was silent and fails after another call was answered costs half a second', async () => {
-    const time = fakeRealTime(onTestFinished)
+    const time = fakeRealTime()
     const outage = new Outage()
     const { gate } = outage
     void outage.persist()
@@ -179,7 +179,7 @@ describe('the gate of a store', () => {
   })
 
   test('a turn that is not used goes to the next in line', async () => {
-    const time = fakeRealTime(onTestFinished)
+    const time = fakeRealTime()
     const { gate } = new Outage()
     await gate.attempt(user, () => Promise.reject(away)).catch(() => undefined)
     void gate.turn(user)?.then(gate.pass)
@@ -190,7 +190,7 @@ describe('the gate of a store', () => {
   })
 
   test('a turn that is not used while no other attempt waits goes to the next one', async () => {
-    const time = fakeRealTime(onTestFinished)
+    const time = fakeRealTime()
     const { gate } = new Outage()
     await gate.attempt(user, () => Promise.reject(away)).catch(() => undefined)
     await time.pass(550)
@@ -204,7 +204,7 @@ describe('the gate of a store', () => {
   })
 
   test('waiting attempts reject when their queue is closed, and nothing is left', async () => {
-    const time = fakeRealTime(onTestFinished)
+    const time = fakeRealTime()
     const { gate } = new Outage()
     await gate.attempt(user, () => Promise.reject(away)).catch(() => undefined)
     const other = { closedError: () => new Error('other') }

@@ -1,11 +1,11 @@
 import { SluiceError, type TracedVerb } from '@sluice/core'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { StoreHealth } from '../../src/driver/store-health.ts'
 import { fakeRealTime } from '../support/real-time.ts'
 
 /** The health of a store that answers or refuses calls one after the other. */
 function watched() {
-  const time = fakeRealTime(onTestFinished)
+  const time = fakeRealTime()
   const health = new StoreHealth(() => undefined)
   const away = new SluiceError('ERR_STORE', 'away', { retryable: true })
   return {

@@ -6,7 +6,7 @@ import { late, Scene } from '../support/setups.ts'
 
 describe('errors without a listener', () => {
   test('are one line on stderr, once a minute for each code', async () => {
-    const time = fakeRealTime(onTestFinished)
+    const time = fakeRealTime()
     const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
     onTestFinished(() => {
       write.mockRestore()

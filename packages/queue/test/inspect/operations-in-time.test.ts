@@ -17,14 +17,12 @@ const operations = {
 } as const
 
 for (const [operation, verb] of Object.entries(operations)) {
-  test(`${operation} is not pending for longer than timeoutMs, and its outcome is unknown then`, async ({
-    onTestFinished,
-  }) => {
+  test(`${operation} is not pending for longer than timeoutMs, and its outcome is unknown then`, async () => {
     const scene = new Scene(late)
     const queue = scene.queue({ timeoutMs })
     await queue.add('a')
     await queue.get()
-    const time = fakeRealTime(onTestFinished)
+    const time = fakeRealTime()
     scene.late.hold(verb)
     const answer = seen(queue.inspect[operation as 'park']('a'))
     await time.pass(timeoutMs - 100)
@@ -35,13 +33,11 @@ for (const [operation, verb] of Object.entries(operations)) {
   })
 }
 
-test('a pause that takes effect after timeoutMs releases what was claimed ahead', async ({
-  onTestFinished,
-}) => {
+test('a pause that takes effect after timeoutMs releases what was claimed ahead', async () => {
   const scene = new Scene(late)
   const queue = scene.queue({ timeoutMs, prefetch: 2 })
   await queue.addMany(['a', 'b', 'c'])
-  const time = fakeRealTime(onTestFinished)
+  const time = fakeRealTime()
   scene.late.hold('pause')
   const answer = seen(queue.inspect.pause())
   await time.pass(timeoutMs + 100)
@@ -57,13 +53,11 @@ test('a pause that takes effect after timeoutMs releases what was claimed ahead'
   await scene.quiet()
 })
 
-test('a purge may take longer than timeoutMs: it removes any number of keys', async ({
-  onTestFinished,
-}) => {
+test('a purge may take longer than timeoutMs: it removes any number of keys', async () => {
   const scene = new Scene(late)
   const queue = scene.queue({ timeoutMs })
   await queue.add('a')
-  const time = fakeRealTime(onTestFinished)
+  const time = fakeRealTime()
   scene.late.hold('purge')
   const purged = queue.inspect.purge()
   await time.pass(2 * timeoutMs)
@@ -71,12 +65,10 @@ test('a purge may take longer than timeoutMs: it removes any number of keys', as
   expect(await purged).toBe(1)
 })
 
-test('an operation on a store that is not opened in time is not made later', async ({
-  onTestFinished,
-}) => {
+test('an operation on a store that is not opened in time is not made later', async () => {
   const scene = new Scene(late)
   const queue = scene.queue({ timeoutMs })
-  const time = fakeRealTime(onTestFinished)
+  const time = fakeRealTime()
   scene.late.hold('open')
   const answer = seen(queue.inspect.pause())
   await time.pass(timeoutMs + 100)

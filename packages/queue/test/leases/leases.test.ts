@@ -205,10 +205,8 @@ describe('renewals that hang', () => {
     await scene.quiet()
   })
 
-  test('Leases: a renewal that is silent for a tenth of the lease is sent again in parallel', async ({
-    onTestFinished,
-  }) => {
-    const time = fakeRealTime(onTestFinished)
+  test('Leases: a renewal that is silent for a tenth of the lease is sent again in parallel', async () => {
+    const time = fakeRealTime()
     const { scene, held } = await holding(late)
     scene.late.hold('renew')
     await scene.clock.step(leaseMs / 3)
@@ -224,10 +222,8 @@ describe('renewals that hang', () => {
     expect(held.signal.aborted).toBe(false)
   })
 
-  test('Leases: a silent connection costs none, if the others answer', async ({
-    onTestFinished,
-  }) => {
-    const time = fakeRealTime(onTestFinished)
+  test('Leases: a silent connection costs none, if the others answer', async () => {
+    const time = fakeRealTime()
     const scene = new Scene(late)
     const queue = scene.queue()
     await queue.addMany(['a', 'b'])
@@ -282,10 +278,8 @@ describe('renewals that hang', () => {
     expect(new Set(scene.takeErrors())).toEqual(new Set(['ERR_STORE']))
   })
 
-  test('Leases: a lease that ends before one that is held already is lost in time', async ({
-    onTestFinished,
-  }) => {
-    const time = fakeRealTime(onTestFinished)
+  test('Leases: a lease that ends before one that is held already is lost in time', async () => {
+    const time = fakeRealTime()
     const scene = new Scene(late)
     const queue = scene.queue({ timeoutMs: 100 })
     await queue.addMany(['a', 'b'])

@@ -31,10 +31,8 @@ function outage(scene: Scene, verbs: readonly string[]): () => void {
 // A process that lives gives back what it was handed, also when it does not trust the lease any more:
 // the token guards the key, and a lease that ends counts a crash.
 describe('past the local deadline of a lease', () => {
-  test('a key that was claimed ahead and never started is given back', async ({
-    onTestFinished,
-  }) => {
-    const time = fakeRealTime(onTestFinished)
+  test('a key that was claimed ahead and never started is given back', async () => {
+    const time = fakeRealTime()
     const scene = new Scene(late)
     const queue = scene.queue({ prefetch: 5 })
     await queue.addMany(['first', 'second'])
@@ -50,8 +48,8 @@ describe('past the local deadline of a lease', () => {
     stepped.end()
   })
 
-  test('a run that has ended is finished', async ({ onTestFinished }) => {
-    const time = fakeRealTime(onTestFinished)
+  test('a run that has ended is finished', async () => {
+    const time = fakeRealTime()
     const scene = new Scene(late)
     const queue = scene.queue()
     await queue.add('a')
@@ -78,10 +76,8 @@ describe('past the local deadline of a lease', () => {
     await stopping
   })
 
-  test('a run whose key has another holder by then is counted as lost, and not repeated', async ({
-    onTestFinished,
-  }) => {
-    const time = fakeRealTime(onTestFinished)
+  test('a run whose key has another holder by then is counted as lost, and not repeated', async () => {
+    const time = fakeRealTime()
     const scene = new Scene(late)
     const queue = scene.queue()
     await queue.add('a')

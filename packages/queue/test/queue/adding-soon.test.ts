@@ -1,5 +1,6 @@
 import { SluiceError } from '@sluice/core'
 import { describe, expect, test } from 'vitest'
+import { fakeRealTime } from '../support/real-time.ts'
 import { batchedSetups, drainKeys, late, Scene, setups, take } from '../support/setups.ts'
 
 describe.each(setups)('addSoon over $way', (setup) => {
@@ -83,11 +84,8 @@ describe.each(batchedSetups.filter((setup) => setup.way !== 'batched at once'))(
 )
 
 describe('addSoon and a store that is away', () => {
-  test('addSoon: is tried again until it is stored, and reported once', async ({
-    onTestFinished,
-  }) => {
-    const { fakeRealTime } = await import('../support/real-time.ts')
-    const time = fakeRealTime(onTestFinished)
+  test('addSoon: is tried again until it is stored, and reported once', async () => {
+    const time = fakeRealTime()
     const scene = new Scene(late)
     const queue = scene.queue()
     await queue.add('open')
@@ -106,11 +104,8 @@ describe('addSoon and a store that is away', () => {
     expect(await scene.states()).toEqual({ open: 'ready', a: 'ready' })
   })
 
-  test('addSoon: the item added last wins, also after failed attempts in between', async ({
-    onTestFinished,
-  }) => {
-    const { fakeRealTime } = await import('../support/real-time.ts')
-    const time = fakeRealTime(onTestFinished)
+  test('addSoon: the item added last wins, also after failed attempts in between', async () => {
+    const time = fakeRealTime()
     const scene = new Scene(late)
     const queue = scene.queue<{ id: number; state: string }>({ keyOf: ({ id }) => `k${id}` })
     await queue.len()
@@ -140,11 +135,8 @@ describe('addSoon and a store that is away', () => {
     scene.takeErrors()
   })
 
-  test('addSoon: the tries of ten thousand keys are at most two a second together', async ({
-    onTestFinished,
-  }) => {
-    const { fakeRealTime } = await import('../support/real-time.ts')
-    const time = fakeRealTime(onTestFinished)
+  test('addSoon: the tries of two thousand keys are at most two a second together', async () => {
+    const time = fakeRealTime()
     const scene = new Scene(late)
     const queue = scene.queue()
     await queue.len()
@@ -167,11 +159,8 @@ describe('addSoon and a store that is away', () => {
     expect(await queue.len()).toBe(2_000)
   })
 
-  test('addSoon: an add that waits for its turn is tried once more by close, and reported', async ({
-    onTestFinished,
-  }) => {
-    const { fakeRealTime } = await import('../support/real-time.ts')
-    const time = fakeRealTime(onTestFinished)
+  test('addSoon: an add that waits for its turn is tried once more by close, and reported', async () => {
+    const time = fakeRealTime()
     const scene = new Scene(late)
     const queue = scene.queue()
     await queue.len()
@@ -189,11 +178,8 @@ describe('addSoon and a store that is away', () => {
     expect(scene.takeErrors()).toEqual([])
   })
 
-  test('addSoon: a full queue is no trouble of the store, and takes pending adds when it has room', async ({
-    onTestFinished,
-  }) => {
-    const { fakeRealTime } = await import('../support/real-time.ts')
-    const time = fakeRealTime(onTestFinished)
+  test('addSoon: a full queue is no trouble of the store, and takes pending adds when it has room', async () => {
+    const time = fakeRealTime()
     const scene = new Scene(late)
     const queue = scene.queue({ maxPending: 1 })
     await queue.add('first')

@@ -140,10 +140,8 @@ function slowSchema(): { schema: StandardSchema<Order>; answer: (count: number) 
 }
 
 describe.each(setups)('a slow schema over $way', (setup) => {
-  test('one that never answers fails its own calls after timeoutMs, and no others', async ({
-    onTestFinished,
-  }) => {
-    const time = fakeRealTime(onTestFinished)
+  test('one that never answers fails its own calls after timeoutMs, and no others', async () => {
+    const time = fakeRealTime()
     const scene = new Scene(setup)
     const schema = schemaOf((value) => {
       if ((value as Order).id === 'stuck') return new Promise(() => undefined)

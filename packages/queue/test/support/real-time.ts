@@ -1,4 +1,4 @@
-import { vi } from 'vitest'
+import { onTestFinished, vi } from 'vitest'
 
 /** Real time under control: the test does not wait for pauses, such as those between attempts. */
 export interface RealTime {
@@ -11,10 +11,7 @@ export interface RealTime {
 }
 
 /** Puts the timers of this process under control until the test has finished; and the date, if asked. */
-export function fakeRealTime(
-  onTestFinished: (undo: () => void) => void,
-  options: { readonly withDate?: boolean } = {},
-): RealTime {
+export function fakeRealTime(options: { readonly withDate?: boolean } = {}): RealTime {
   // real time: is put under control here; setImmediate is not, so that the event loop continues.
   const timers = ['setTimeout', 'clearTimeout', 'performance'] as const // real time: see above.
   const ms = Math.ceil(performance.now())

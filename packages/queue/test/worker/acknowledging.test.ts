@@ -138,10 +138,8 @@ describe.each([late, unleased])('a run whose finish is under way, over $way', (s
     expect((await scene.row('a'))?.state).toBe('ready')
   })
 
-  test('that a close gives up does not let the next run of its key begin', async ({
-    onTestFinished,
-  }) => {
-    const time = fakeRealTime(onTestFinished)
+  test('that a close gives up does not let the next run of its key begin', async () => {
+    const time = fakeRealTime()
     const scene = new Scene(setup)
     const queue = scene.queue({ prefetch: 3 })
     scene.forget(queue)

@@ -82,7 +82,7 @@ const fail = (): never => {
 
 describe('without onError and logger, a failed run', () => {
   test('is one line on stderr a minute for each code, which says what to do', async () => {
-    const time = fakeRealTime(onTestFinished)
+    const time = fakeRealTime()
     const lines = stderrLines()
     const { clock, add } = working((key) => {
       if (key === 'a') fail()

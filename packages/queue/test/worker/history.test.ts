@@ -1,5 +1,5 @@
 import { type FailedRun, type HistoryStep, SluiceError, type WorkCounts } from '@sluice/core'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createWorker, exponential } from '../../src/index.ts'
 import { fakeRealTime } from '../support/real-time.ts'
 import { late, Scene, setups, unleased } from '../support/setups.ts'
@@ -152,7 +152,7 @@ describe('a record that does not arrive', () => {
     const scene = new Scene(late)
     const { inner } = scene
     const tick = inner.tick.bind(inner)
-    const time = fakeRealTime(onTestFinished)
+    const time = fakeRealTime()
     let fails = 0
     let arrivals = 0
     inner.tick = (...args) => {

@@ -1,5 +1,5 @@
 import { SluiceError } from '@sluice/core'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createWorker } from '../../src/index.ts'
 import { nextTurn } from '../support/late-driver.ts'
 import { fakeRealTime } from '../support/real-time.ts'
@@ -67,7 +67,7 @@ test('trouble with the store makes it unready and leaves it alive', async () => 
 test.each(['claim', 'finish'])(
   'a %s that fails again and again is trouble, whatever else is answered',
   async (verb) => {
-    const time = fakeRealTime(onTestFinished)
+    const time = fakeRealTime()
     const scene = new Scene(late)
     const queue = scene.queue()
     let isAway = true
