@@ -3,22 +3,39 @@ import { describe, expect, test } from 'vitest'
 import { createWorker } from '../../src/index.ts'
 import { nextTurn } from '../support/late-driver.ts'
 import { fakeRealTime } from '../support/real-time.ts'
-import { late, Scene, seen, unleased } from '../support/setups.ts'
+import { late, Scene, type Setup, seen, unleased } from '../support/setups.ts'
 
 const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
 const done = { as: 'done', forget: true } as const
 const whole = { dedupe: 'client-go', failuresExpireMs: 1_000 } as const
 
-/** Keeps the answers of finishes back until the result is resolved; the scene is quiet meanwhile. */
-function holdBackFinishes(scene: Scene): PromiseWithResolvers<void> {
+/** A key that was added again in its first run, which has ended and is not acknowledged. */
+async function addedAgain(setup: Setup) {
+  const scene = new Scene(setup)
+  const queue = scene.queue({ prefetch: 3 })
+  await queue.add('a')
+  const runs: string[] = []
   const answers = Promise.withResolvers<void>()
+  // The scene is quiet while answers are kept back.
   scene.late.after = async ({ verb }) => {
     if (verb !== 'finish') return
     scene.late.inFlight -= 1
     await answers.promise
     scene.late.inFlight += 1
   }
-  return answers
+  const worker = createWorker({
+    queue,
+    concurrency: 2,
+    handler: async (item) => {
+      runs.push(item)
+      if (runs.length === 1) await queue.add('a')
+    },
+  })
+  await scene.quiet()
+  // The store has finished the first run, and handed the key out again.
+  expect((await scene.row('a'))?.state).toBe('processing')
+  expect([runs.length, worker.finishing]).toEqual([1, 1])
+  return { scene, queue, runs, worker, answers }
 }
 
 describe.each([late, unleased])('a run whose finish is under way, over $way', (setup) => {
@@ -90,72 +107,28 @@ describe.each([late, unleased])('a run whose finish is under way, over $way', (s
   })
 
   test('keeps its key from running again until it is acknowledged', async () => {
-    const scene = new Scene(setup)
-    const queue = scene.queue({ prefetch: 3 })
-    await queue.add('a')
-    let runs = 0
-    const answers = holdBackFinishes(scene)
-    const worker = createWorker({
-      queue,
-      concurrency: 2,
-      handler: async () => {
-        runs += 1
-        if (runs === 1) await queue.add('a')
-      },
-    })
-    await scene.quiet()
-    // The store has finished the first run, and handed the key out again.
-    expect((await scene.row('a'))?.state).toBe('processing')
-    expect([runs, worker.finishing]).toEqual([1, 1])
+    const { scene, runs, worker, answers } = await addedAgain(setup)
     answers.resolve()
     await scene.quiet()
-    expect(runs).toBe(2)
+    expect(runs).toHaveLength(2)
     await worker.stop()
   })
 
   test('that a stop gives up does not let the next run of its key begin', async () => {
-    const scene = new Scene(setup)
-    const queue = scene.queue({ prefetch: 3 })
-    await queue.add('a')
-    let runs = 0
-    const answers = holdBackFinishes(scene)
-    const worker = createWorker({
-      queue,
-      concurrency: 2,
-      handler: async () => {
-        runs += 1
-        await queue.add('a')
-      },
-    })
-    await scene.quiet()
-    expect((await scene.row('a'))?.state).toBe('processing')
+    const { scene, runs, worker, answers } = await addedAgain(setup)
     const stopping = seen(worker.stop({ graceMs: 500 }))
     await scene.clock.step(1_500)
     expect(scene.takeErrors()).toEqual(['ERR_CLOSING'])
     answers.resolve()
     await scene.quiet()
-    expect([stopping.state, runs]).toEqual(['resolved', 1])
+    expect([stopping.state, runs.length]).toEqual(['resolved', 1])
     expect((await scene.row('a'))?.state).toBe('ready')
   })
 
   test('that a close gives up does not let the next run of its key begin', async () => {
     const time = fakeRealTime()
-    const scene = new Scene(setup)
-    const queue = scene.queue({ prefetch: 3 })
+    const { scene, queue, runs, worker, answers } = await addedAgain(setup)
     scene.forget(queue)
-    await queue.add('a')
-    let runs = 0
-    const answers = holdBackFinishes(scene)
-    const worker = createWorker({
-      queue,
-      concurrency: 2,
-      handler: async () => {
-        runs += 1
-        await queue.add('a')
-      },
-    })
-    await scene.quiet()
-    expect((await scene.row('a'))?.state).toBe('processing')
     const closing = seen(queue.close())
     for (let step = 0; step < 5; step += 1) {
       await time.pass(1_000)
@@ -164,7 +137,7 @@ describe.each([late, unleased])('a run whose finish is under way, over $way', (s
     expect(scene.takeErrors()).toEqual(['ERR_CLOSING'])
     answers.resolve()
     await scene.quiet()
-    expect([closing.state, runs]).toEqual(['resolved', 1])
+    expect([closing.state, runs.length]).toEqual(['resolved', 1])
     await worker.stop()
   })
 
