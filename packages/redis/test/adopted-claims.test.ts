@@ -1,5 +1,5 @@
 import type { Ask } from '@sluice/core/driver'
-import { never, systemEnvironment } from '@sluice/core/driver'
+import { systemEnvironment } from '@sluice/core/driver'
 import { fakeClock } from '@sluice/core/testing'
 import { needs } from '@sluice/needs'
 import { hasRedis, startRedis } from '@sluice/test-redis'
@@ -12,8 +12,8 @@ import { Store, verbStart } from '../src/store.ts'
 import { add } from '../src/verbs/add.ts'
 import { adopt, claim } from '../src/verbs/claim.ts'
 import { finish } from '../src/verbs/finish.ts'
+import { ask, askOptions as options } from './support/asks.ts'
 
-const options = { dedupe: 'client-go', failuresExpireMs: never } as const
 const batch = 500
 
 describe.skipIf(!needs('redis-server', hasRedis))('looking for the claims of a request', () => {
@@ -34,7 +34,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('looking for the claims of a r
     })
     const claims = async (claimId: string) => {
       const asks = Array.from({ length: batch }, (_, nth): Ask => {
-        return { key: `${claimId} ${nth}`, item: undefined, priority: 0, delayMs: 0 }
+        return ask(`${claimId} ${nth}`)
       })
       await add(store, 'q', asks, options)
       const request = { limit: batch, holder: 'h', claimId, leaseMs: 60_000 }

@@ -6,6 +6,7 @@ import { needs } from '@sluice/needs'
 import { hasRedis, onDisk, type RedisProcess, startCluster, startRedis } from '@sluice/test-redis'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { doctor, type Finding, redisDriver } from '../src/index.ts'
+import { ask } from './support/asks.ts'
 
 describe.skipIf(!needs('redis-server', hasRedis))('doctor', () => {
   let server: RedisProcess
@@ -146,7 +147,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('doctor', () => {
     await driver.open({})
     onTestFinished(async () => await driver.close())
     const options = { dedupe: 'client-go', failuresExpireMs: 1_000 } as const
-    const add = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
+    const add = ask('a')
     expect(await driver.add('hosted', [add], options)).toMatchObject([{ outcome: 'added' }])
     const found = await doctor({ url: hosted.url })
     const warnings = { server: 'warning', memory: 'warning', disk: 'warning', scripts: 'warning' }
@@ -161,7 +162,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('doctor', () => {
     // The others are held, or have expired within the last minute.
     for (const leaseMs of [-120_000, -30_000, 120_000]) {
       const key = `${leaseMs}`
-      await driver.add('late', [{ key, item: undefined, priority: 0, delayMs: 0 }], options)
+      await driver.add('late', [ask(key)], options)
       await driver.claim('late', { limit: 1, holder: 'h', claimId: key, leaseMs })
     }
     const found = await doctor({ url: server.url })

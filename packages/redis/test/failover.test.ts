@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import type { Ask, AskOptions, Driver } from '@sluice/core/driver'
+import type { Ask, Driver } from '@sluice/core/driver'
 import { needs } from '@sluice/needs'
 import { hasRedis, type SentinelRedis, startSentinel } from '@sluice/test-redis'
 import { afterEach, beforeEach, describe, onTestFinished, test, vi } from 'vitest'
 import { type RedisOptions, type Replayed, redisDriver } from '../src/index.ts'
+import { askOptions as options } from './support/asks.ts'
 
-const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
 const ask = (key: string): Ask => ({ key, item: `"${key}"`, priority: 0, delayMs: 0 })
 const keysOf = (count: number, name: string): string[] =>
   Array.from({ length: count }, (_, nth) => `${name} ${nth}`)

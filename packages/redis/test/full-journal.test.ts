@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import type { Ask } from '@sluice/core/driver'
-import { never } from '@sluice/core/driver'
 import { needs } from '@sluice/needs'
 import { hasRedis, startRedis } from '@sluice/test-redis'
 import { describe, onTestFinished, test } from 'vitest'
 import { type Replayed, redisDriver } from '../src/index.ts'
+import { askOptions as options } from './support/asks.ts'
 
-const options = { dedupe: 'client-go', failuresExpireMs: never } as const
 // So long that 525 of them fill a journal.
 const item = 'x'.repeat(64_000)
 const ask = (key: string): Ask => ({ key, item, priority: 0, delayMs: 0 })

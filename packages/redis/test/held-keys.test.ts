@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
-import type { Ask, AskOptions, Driver } from '@sluice/core/driver'
+import type { Driver } from '@sluice/core/driver'
 import { needs } from '@sluice/needs'
 import { hasRedis, type RedisProcess, startRedis } from '@sluice/test-redis'
 import { afterAll, beforeAll, describe, onTestFinished, test } from 'vitest'
 import { redisDriver } from '../src/index.ts'
-
-const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
-const ask = (key: string, priority = 0): Ask => ({ key, item: undefined, priority, delayMs: 0 })
+import { ask, askOptions as options } from './support/asks.ts'
 
 const claim = (driver: Driver, limit: number) =>
   driver.claim('q', { limit, holder: 'h', claimId: 'c', leaseMs: 60_000, dueBy: Infinity })

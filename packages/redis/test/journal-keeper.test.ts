@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { type Ask, type AskOptions, type Clock, systemEnvironment } from '@sluice/core/driver'
+import { type Ask, type Clock, systemEnvironment } from '@sluice/core/driver'
 import { fakeClock } from '@sluice/core/testing'
 import { needs } from '@sluice/needs'
 import { hasRedis, type RedisProcess, type SentinelRedis, startSentinel } from '@sluice/test-redis'
@@ -12,8 +12,8 @@ import { StoreTime } from '../src/rows/store-time.ts'
 import { Store } from '../src/store.ts'
 import { add } from '../src/verbs/add.ts'
 import { counts } from '../src/verbs/counts.ts'
+import { ask, askOptions as options } from './support/asks.ts'
 
-const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
 const minute = 60_000
 
 describe.skipIf(!needs('redis-server', hasRedis))('replicas that come and go', () => {
@@ -58,10 +58,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('replicas that come and go', (
       await connections.close()
     })
     const addKeys = async (name: string, count: number): Promise<void> => {
-      const asks = Array.from(
-        { length: count },
-        (_, nth): Ask => ({ key: `${name} ${nth}`, item: undefined, priority: 0, delayMs: 0 }),
-      )
+      const asks = Array.from({ length: count }, (_, nth): Ask => ask(`${name} ${nth}`))
       keeper.noteAdds('q', asks, await add(store, 'q', asks, options), options.dedupe)
     }
     return { store, keeper, clock, connections, replayed, addKeys }

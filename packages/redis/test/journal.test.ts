@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import type { Ask, AskReply, Finish, FinishReply } from '@sluice/core/driver'
+import type { AskReply, Finish, FinishReply } from '@sluice/core/driver'
 import { never } from '@sluice/core/driver'
 import { describe, test } from 'vitest'
 import { type Acknowledged, Journal } from '../src/journal.ts'
+import { ask } from './support/asks.ts'
 
-const ask = (key: string): Ask => ({ key, item: undefined, priority: 0, delayMs: 0 })
 const added: AskReply = { outcome: 'added', dueAt: 5, failures: 0 }
 const when = (lastSeq: number, primary = 'one', at = 0): Acknowledged => ({
   primary,

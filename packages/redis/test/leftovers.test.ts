@@ -4,9 +4,9 @@ import { needs } from '@sluice/needs'
 import { hasRedis, startRedis } from '@sluice/test-redis'
 import { expect, onTestFinished, test } from 'vitest'
 import { redisDriver } from '../src/index.ts'
+import { ask, askOptions as options } from './support/asks.ts'
 
 const sets = ['keys', 'ready', 'delayed', 'backoff', 'held', 'dirty', 'parked', 'idle']
-const options = { dedupe: 'client-go', failuresExpireMs: 86_400_000 } as const
 
 test.skipIf(!needs('redis-server', hasRedis))('nothing remains of keys that are done', async () => {
   const server = await startRedis()
@@ -28,10 +28,7 @@ test.skipIf(!needs('redis-server', hasRedis))('nothing remains of keys that are 
   const add = () =>
     driver.add(
       'q',
-      [
-        { key: 'plain', item: undefined, priority: 0, delayMs: 0 },
-        { key: 'with item', item: '"text"', priority: 0, delayMs: 0 },
-      ],
+      [ask('plain'), { key: 'with item', item: '"text"', priority: 0, delayMs: 0 }],
       options,
     )
   await add()
@@ -86,8 +83,7 @@ test.skipIf(!needs('redis-server', hasRedis))(
     const present = async (driver: Driver) => (await driver.list('q', { limit: 1 })).now
     const driver = await opened()
     const scope = 'sluice:{registry}:scope'
-    const add = (key: string) =>
-      driver.add('q', [{ key, item: undefined, priority: 0, delayMs: 0 }], options)
+    const add = (key: string) => driver.add('q', [ask(key)], options)
     const start = Date.now()
     await add('a')
     expect(Number(await server.command('HGET', scope, 'latest'))).toBeGreaterThanOrEqual(start)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { SluiceError } from '@sluice/core'
-import { type Ask, type AskOptions, systemEnvironment } from '@sluice/core/driver'
+import { systemEnvironment } from '@sluice/core/driver'
 import { fakeClock } from '@sluice/core/testing'
 import { needs } from '@sluice/needs'
 import { hasRedis, slotOf, startCluster } from '@sluice/test-redis'
@@ -11,9 +11,7 @@ import { Layout } from '../src/rows/layout.ts'
 import { StoreTime } from '../src/rows/store-time.ts'
 import { Store } from '../src/store.ts'
 import { add } from '../src/verbs/add.ts'
-
-const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
-const ask: Ask = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
+import { ask, askOptions as options } from './support/asks.ts'
 
 describe.skipIf(!needs('redis-server', hasRedis))('a slot that no primary has', () => {
   test('fails the calls of its queues, and nothing else of the process', async () => {
@@ -35,7 +33,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('a slot that no primary has', 
       await keeper.close(0)
       await connections.close()
     })
-    keeper.noteAdds('q', [ask], await add(store, 'q', [ask], options), options.dedupe)
+    keeper.noteAdds('q', [ask('a')], await add(store, 'q', [ask('a')], options), options.dedupe)
     const slot = slotOf('{q}')
     // The owner first: as long as it claims the slot, the others learn of it again.
     const owner = await cluster.primaryOf('{q}')

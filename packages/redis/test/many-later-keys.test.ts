@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict'
-import type { Ask, AskOptions } from '@sluice/core/driver'
 import { fakeClock } from '@sluice/core/testing'
 import { needs } from '@sluice/needs'
 import { hasRedis, type RedisProcess, startRedis } from '@sluice/test-redis'
 import { afterAll, beforeAll, describe, onTestFinished, test } from 'vitest'
 import { redisDriver } from '../src/index.ts'
-
-const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
-const ask = (key: string, priority = 0): Ask => ({ key, item: undefined, priority, delayMs: 0 })
+import { ask, askOptions as options } from './support/asks.ts'
 
 describe.skipIf(!needs('redis-server', hasRedis))('a claim with dueBy', () => {
   let server: RedisProcess

@@ -4,9 +4,7 @@ import { needs } from '@sluice/needs'
 import { hasRedis, startRedis } from '@sluice/test-redis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { redisDriver } from '../src/index.ts'
-
-const options = { dedupe: 'client-go', failuresExpireMs: never } as const
-const ask = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
+import { ask, askOptions as options } from './support/asks.ts'
 
 describe.skipIf(!needs('redis-server', hasRedis))('a queue of which a key was deleted', () => {
   test('is damaged, as the error says, until it is purged', async () => {
@@ -18,7 +16,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('a queue of which a key was de
     const tick = async () =>
       await driver.tick('q', { holder: 'h', limit: 1, failuresExpireMs: never })
     for (const part of ['delayed', 'backoff', 'held']) {
-      await driver.add('q', [ask], options)
+      await driver.add('q', [ask('a')], options)
       await server.command('DEL', `sluice:{q}:${part}`)
       await expect(tick()).rejects.toMatchObject({
         code: 'ERR_STORE_DAMAGED',
@@ -35,7 +33,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('a queue of which a key was de
     const driver = redisDriver({ url: server.url })
     await driver.open({})
     onTestFinished(() => driver.close())
-    const asks = Array.from({ length: 4_000 }, (_, nth) => ({ ...ask, key: `${10_000 + nth}` }))
+    const asks = Array.from({ length: 4_000 }, (_, nth) => ask(`${10_000 + nth}`))
     for (let from = 0; from < 4_000; from += 500) {
       await driver.add('q', asks.slice(from, from + 500), options)
     }
@@ -61,7 +59,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('a queue of which a key was de
     const driver = redisDriver({ url: server.url })
     await driver.open({})
     onTestFinished(() => driver.close())
-    await driver.add('q', [ask], options)
+    await driver.add('q', [ask('a')], options)
     // As after a start on a log of which the end was cut off: the server repeats half of a script.
     await server.command('ZADD', 'sluice:{q}:held', 1, 'a', 1, 'b')
     await driver.operate?.purge('q')

@@ -4,14 +4,13 @@ import { needs } from '@sluice/needs'
 import { hasRedis, onDisk, type RedisProcess, startRedis } from '@sluice/test-redis'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type Replayed, redisDriver } from '../src/index.ts'
+import { ask, askOptions as options } from './support/asks.ts'
 
-const options = { dedupe: 'client-go', failuresExpireMs: never } as const
 const request = { limit: 1, holder: 'h', claimId: 'c', leaseMs: 60_000 }
 
 /** Verbs that may be the first on a new primary. */
 const firsts: Readonly<Record<string, (driver: Driver, queue: string) => unknown>> = {
-  add: (driver, queue) =>
-    driver.add(queue, [{ key: 'b', item: undefined, priority: 0, delayMs: 0 }], options),
+  add: (driver, queue) => driver.add(queue, [ask('b')], options),
   claim: (driver, queue) => driver.claim(queue, request),
   cancel: (driver, queue) => driver.cancel(queue, ['a']),
   purge: (driver, queue) => driver.operate?.purge(queue),
@@ -32,7 +31,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('the first script on a new pri
       await driver.open({})
       onTestFinished(() => driver.close())
       const queue = `first ${name}`
-      await driver.add(queue, [{ key: 'a', item: undefined, priority: 0, delayMs: 0 }], options)
+      await driver.add(queue, [ask('a')], options)
       const meta = `sluice:{${queue}}:meta`
       const scope = 'sluice:{registry}:scope'
       const before = Number(await server.command('HGET', meta, 'seq'))
@@ -58,7 +57,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('the first script on a new pri
     const driver = redisDriver({ url: server.url })
     await driver.open({})
     onTestFinished(() => driver.close())
-    await driver.add('held', [{ key: 'a', item: undefined, priority: 0, delayMs: 0 }], options)
+    await driver.add('held', [ask('a')], options)
     await driver.claim('held', { ...request, leaseMs: 0 })
     const scope = 'sluice:{registry}:scope'
     const ended = async () => {
@@ -78,7 +77,6 @@ describe.skipIf(!needs('redis-server', hasRedis))('the first script on a new pri
     const driver = redisDriver({ url: server.url, onReplay: (one) => onReplay(one) })
     await driver.open({})
     onTestFinished(() => driver.close())
-    const ask = (key: string) => ({ key, item: undefined, priority: 0, delayMs: 0 })
     await driver.add('twice', [ask('a')], options)
     // Another process works on it, so that this one does not know that it is done.
     const other = redisDriver({ url: server.url })
@@ -124,7 +122,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('the first script on a new pri
     }
     const before = (await numbers()).seq
     await server.command('HSET', 'sluice:{registry}:scope', 'primary', 'another')
-    await driver.add('moved', [{ key: 'b', item: undefined, priority: 0, delayMs: 0 }], options)
+    await driver.add('moved', [ask('b')], options)
     const { seq, followed } = await numbers()
     expect([seq >= 901 * range, followed]).toEqual([true, before])
   })

@@ -3,13 +3,12 @@ import { needs } from '@sluice/needs'
 import { hasRedis, startRedis } from '@sluice/test-redis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { redisDriver } from '../src/index.ts'
+import { ask, askOptions as options } from './support/asks.ts'
 
-const options = { dedupe: 'client-go', failuresExpireMs: never } as const
-const ask = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
 const lease = { key: 'a', token: 1 }
 
 const verbs: Readonly<Record<string, (driver: Driver) => unknown>> = {
-  add: (driver) => driver.add('q', [ask], options),
+  add: (driver) => driver.add('q', [ask('a')], options),
   claim: (driver) => driver.claim('q', { limit: 1, holder: 'h', claimId: 'c', leaseMs: 60_000 }),
   renew: (driver) => driver.renew('q', [lease], 60_000),
   finish: (driver) => driver.finish('q', [{ as: 'done', ...lease, forget: true }], options),
@@ -29,8 +28,8 @@ describe.skipIf(!needs('redis-server', hasRedis))('a queue of a newer layout', (
       const driver = redisDriver({ url: server.url })
       await driver.open({})
       onTestFinished(() => driver.close())
-      await driver.add('q', [ask], options)
-      await driver.add('other', [ask], options)
+      await driver.add('q', [ask('a')], options)
+      await driver.add('other', [ask('a')], options)
       await server.command('HSET', 'sluice:{q}:meta', 'version', '2')
       const rows = await server.command('HGETALL', 'sluice:{q}:rows')
       const error: unknown = await (async () => await verbs[verb]?.(driver))().catch((one) => one)

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
-import type { Ask, Driver, WorkerInfo } from '@sluice/core/driver'
+import type { Driver, WorkerInfo } from '@sluice/core/driver'
 import { never } from '@sluice/core/driver'
 import { needs } from '@sluice/needs'
 import { hasRedis, type RedisProcess, startCluster, startRedis } from '@sluice/test-redis'
 import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { redisDriver } from '../src/index.ts'
+import { ask, askOptions as options } from './support/asks.ts'
 
-const options = { dedupe: 'client-go', failuresExpireMs: never } as const
-const ask: Ask = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
+const one = ask('a')
+
 const registry = 'sluice:{registry}:queues'
 
 describe.skipIf(!needs('redis-server', hasRedis))('the queues of a store', () => {
@@ -29,7 +30,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('the queues of a store', () =>
 
   test('are listed while they have keys, however long ago a process used them', async () => {
     const driver = await open()
-    for (const queue of ['kept', 'empty', 'empty, new']) await driver.add(queue, [ask], options)
+    for (const queue of ['kept', 'empty', 'empty, new']) await driver.add(queue, [one], options)
     await driver.cancel('empty', ['a'])
     await driver.cancel('empty, new', ['a'])
     for (const queue of ['kept', 'empty']) await server.command('ZADD', registry, 1_000, queue)
@@ -49,7 +50,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('the queues of a store', () =>
     const none = { started: 0, done: 0, failed: 0, added: 0, merged: 0, expired: 0 }
     const record = { ...none, codes: [], failedRuns: [] }
     await driver.tick('tenant', { holder: 'h', worker, limit: 1, failuresExpireMs: never, record })
-    await driver.add('tenant', [ask], options)
+    await driver.add('tenant', [one], options)
     const before = await seqOf()
     const token = (await driver.claim('tenant', claims)).claims[0]?.token ?? 0
     const done = { as: 'done', key: 'a', token, forget: true } as const
@@ -63,7 +64,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('the queues of a store', () =>
     assert.deepEqual(await driver.queues?.(), [])
     assert.deepEqual(await keys(), [])
     // Positions and tokens rise, as if nothing had been deleted.
-    await driver.add('tenant', [ask], options)
+    await driver.add('tenant', [one], options)
     assert.ok(Number(await seqOf()) > Number(before))
     assert.ok(((await driver.claim('tenant', claims)).claims[0]?.token ?? 0) > token)
     assert.deepEqual(await driver.queues?.(), ['tenant'])
@@ -75,11 +76,11 @@ describe.skipIf(!needs('redis-server', hasRedis))('the queues of a store', () =>
     const driver = redisDriver({ url: forgetful.url })
     await driver.open({})
     onTestFinished(() => driver.close())
-    await driver.add('q', [ask], options)
+    await driver.add('q', [one], options)
     await forgetful.kill()
     await forgetful.start()
     const list = async (): Promise<void> => {
-      await driver.add('q', [ask], options)
+      await driver.add('q', [one], options)
       expect(await driver.queues?.()).toEqual(['q'])
     }
     await vi.waitFor(list, { timeout: 20_000 })
@@ -105,18 +106,18 @@ describe.skipIf(!needs('redis-server', hasRedis))('the queues of a store', () =>
 
   test('go on while another server, which lists them, refuses writes after its restart', async () => {
     const { lister, known, fresh, driver } = await openCluster()
-    await driver.add(known, [ask], options)
+    await driver.add(known, [one], options)
     await lister.process.kill()
     await lister.process.start()
     await lister.process.command('CONFIG', 'SET', 'min-replicas-to-write', 1)
     const addFresh = async (): Promise<string> => {
-      return await Promise.resolve(driver.add(fresh, [ask], options)).then(() => 'added', String)
+      return await Promise.resolve(driver.add(fresh, [one], options)).then(() => 'added', String)
     }
     await expect.poll(addFresh, { timeout: 30_000 }).toContain('NOREPLICAS')
-    await driver.add(known, [ask], options)
+    await driver.add(known, [one], options)
     await lister.process.command('CONFIG', 'SET', 'min-replicas-to-write', 0)
     const list = async (): Promise<readonly string[] | undefined> => {
-      await driver.add(known, [ask], options)
+      await driver.add(known, [one], options)
       return await driver.queues?.()
     }
     await expect.poll(list, { timeout: 30_000 }).toEqual([known])
@@ -124,21 +125,21 @@ describe.skipIf(!needs('redis-server', hasRedis))('the queues of a store', () =>
 
   test('can be new while the list of their names moves to another server', async () => {
     const { cluster, lister, known, fresh, driver } = await openCluster()
-    await driver.add(known, [ask], options)
+    await driver.add(known, [one], options)
     const to = cluster.nodes.find(({ id }) => id !== lister.id)
     if (to === undefined) throw new Error('the cluster has one node')
     await cluster.moveSlot(registry, to, async () => {
-      await driver.add(fresh, [ask], options)
+      await driver.add(fresh, [one], options)
     })
     expect(await driver.queues?.()).toEqual([known, fresh].sort())
   })
 
   test('are listed once a process uses them again after all keys were deleted', async () => {
     const driver = await open()
-    await driver.add('q', [ask], options)
-    await driver.add('idle', [ask], options)
+    await driver.add('q', [one], options)
+    await driver.add('idle', [one], options)
     await server.command('FLUSHALL')
-    await driver.add('q', [ask], options)
+    await driver.add('q', [one], options)
     const worker = { processId: 1, host: 'h' }
     await driver.tick('idle', { holder: 'h', worker, limit: 1, failuresExpireMs: never } as never)
     expect([...((await driver.queues?.()) ?? [])].sort()).toEqual(['idle', 'q'])
@@ -146,12 +147,12 @@ describe.skipIf(!needs('redis-server', hasRedis))('the queues of a store', () =>
 
   test('get workers of another process also while the memory is full', async () => {
     const first = await open()
-    await first.add('q', [ask], options)
+    await first.add('q', [one], options)
     await server.command('CONFIG', 'SET', 'maxmemory', 1)
     onTestFinished(async () => {
       await server.command('CONFIG', 'SET', 'maxmemory', 0)
     })
-    await expect(first.add('q', [{ ...ask, key: 'b' }], options)).rejects.toThrow('OOM')
+    await expect(first.add('q', [ask('b')], options)).rejects.toThrow('OOM')
     const other = await open()
     const claims = { limit: 1, holder: 'h', claimId: 'c', leaseMs: 60_000 }
     const tick = { holder: 'h', limit: 1, failuresExpireMs: never }
@@ -162,7 +163,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('the queues of a store', () =>
 
   test('are listed also if one had more workers in a day than a reply has values', async () => {
     const driver = await open()
-    await driver.add('q', [ask], options)
+    await driver.add('q', [one], options)
     const worker = { processId: 1 }
     const register = `for nth = 1, 9000 do
       redis.call('HSET', KEYS[1], 'w' .. nth, '1000 ' .. ARGV[1] .. ' ' .. ARGV[2])

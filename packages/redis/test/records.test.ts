@@ -5,6 +5,7 @@ import { needs } from '@sluice/needs'
 import { hasRedis, type RedisProcess, startCluster, startRedis } from '@sluice/test-redis'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { redisDriver } from '../src/index.ts'
+import { ask } from './support/asks.ts'
 
 const day = 86_400_000
 const worker = { processId: 1 } as unknown as WorkerInfo
@@ -57,7 +58,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('what workers record', () => {
     await driver.open({})
     onTestFinished(() => driver.close())
     const options = { dedupe: 'client-go', failuresExpireMs: day } as const
-    await driver.add('q', [{ key: 'a', item: undefined, priority: 0, delayMs: 0 }], options)
+    await driver.add('q', [ask('a')], options)
     const rows = 'sluice:{q}:rows'
     const from = await cluster.primaryOf(rows)
     const to = cluster.nodes.find((node) => node !== from)

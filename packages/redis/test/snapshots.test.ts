@@ -1,13 +1,10 @@
 import type { Driver } from '@sluice/core/driver'
-import { never } from '@sluice/core/driver'
 import { needs } from '@sluice/needs'
 import { StoreProxy } from '@sluice/needs/store-proxy'
 import { hasRedis, startRedis } from '@sluice/test-redis'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type Replayed, redisDriver } from '../src/index.ts'
-
-const options = { dedupe: 'client-go', failuresExpireMs: never } as const
-const ask = (key: string) => ({ key, item: undefined, priority: 0, delayMs: 0 })
+import { ask, askOptions as options } from './support/asks.ts'
 
 describe.skipIf(!needs('redis-server', hasRedis))(
   'a server that comes back with a snapshot',

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { SluiceError } from '@sluice/core'
-import type { AskOptions, ClaimRequest, Driver } from '@sluice/core/driver'
+import type { ClaimRequest, Driver } from '@sluice/core/driver'
 import { needs } from '@sluice/needs'
 import { hasRedis, type ReplicatedRedis, startReplicated } from '@sluice/test-redis'
 import { afterAll, beforeAll, describe, onTestFinished, test } from 'vitest'
 import { redisDriver } from '../src/index.ts'
+import { askOptions as options } from './support/asks.ts'
 
-const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
 /** A fourth of the lease is for the replicas. */
 const request = (claimId: string, leaseMs: number): ClaimRequest => ({
   limit: 10,

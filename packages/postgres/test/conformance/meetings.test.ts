@@ -2,17 +2,16 @@
  * What concurrent calls may do to each other: probes, which the SQL passes, and each of which fails once
  * the SQL is broken in the place that keeps its promise.
  */
-import type { AskOptions, Clock, Driver } from '@sluice/core'
+import type { Clock, Driver } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import pg from 'pg'
 import { expect, test } from 'vitest'
 import { postgresDriver } from '../../src/index.ts'
 import { channelOf } from '../../src/schema/schema-name.ts'
+import { ask, askOptions as options } from '../support/asks.ts'
 import { type Break, makeSchema } from '../support/broken-sql.ts'
 import { installed } from '../support/installed.ts'
 import { sharedServer } from '../support/shared-server.ts'
-
-const options: AskOptions = { dedupe: 'client-go', failuresExpireMs: 86_400_000 }
 
 const server = sharedServer()
 let schemas = 0
@@ -24,7 +23,7 @@ const still = fakeClock(Date.now())
 type Probe = (driver: Driver, schema: string) => Promise<void>
 
 function asks(keys: readonly string[]) {
-  return keys.map((key) => ({ key, item: undefined, priority: 0, delayMs: 0 }))
+  return keys.map((key) => ask(key))
 }
 
 /** Does `work` while another transaction has a key locked. */

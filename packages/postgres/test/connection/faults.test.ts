@@ -10,6 +10,7 @@ import { beginText } from '../../src/connection/connection.ts'
 import { statementsFor } from '../../src/connection/statements.ts'
 import { postgresDriver } from '../../src/index.ts'
 import { channelOf } from '../../src/schema/schema-name.ts'
+import { ask } from '../support/asks.ts'
 import { type Cut, cuts, startProxy } from '../support/cutting-proxy.ts'
 import { poolOf, startServer, type TestServer } from '../support/server.ts'
 import {
@@ -190,9 +191,8 @@ test('a default isolation that changes while a program runs makes no call fail',
     return new; end $$;
     create trigger race before insert on ${schema}.keys for each row execute function ${schema}.race();
     set default_transaction_isolation = 'serializable'`)
-  const ask = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
   const options = { dedupe: 'client-go', failuresExpireMs: 60_000 } as const
-  expect(await driver.add(queue, [ask], options)).toMatchObject([{ outcome: 'added' }])
+  expect(await driver.add(queue, [ask('a')], options)).toMatchObject([{ outcome: 'added' }])
   await driver.close()
   await pool.end()
 })

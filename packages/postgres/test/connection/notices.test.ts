@@ -6,6 +6,7 @@ import pg from 'pg'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { type PostgresOptions, postgresDriver, rolesSql } from '../../src/index.ts'
 import { channelOf } from '../../src/schema/schema-name.ts'
+import { ask, askOptions as options } from '../support/asks.ts'
 import { startProxy } from '../support/cutting-proxy.ts'
 import { openPatient } from '../support/open-patient.ts'
 import { sql, startServer } from '../support/server.ts'
@@ -14,8 +15,7 @@ import { watched } from '../support/watched.ts'
 
 const patiently = { timeout: 45_000 }
 
-const options = { dedupe: 'client-go', failuresExpireMs: 86_400_000 } as const
-const one = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
+const one = ask('a')
 
 const server = sharedServer()
 

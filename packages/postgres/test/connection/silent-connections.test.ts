@@ -8,7 +8,7 @@ import type { PgListener } from '../../src/connection/client-shapes.ts'
 import { ConnectionProbe } from '../../src/connection/connection-probe.ts'
 import { DeadlineError, withDeadline } from '../../src/connection/deadline.ts'
 import { postgresDriver } from '../../src/index.ts'
-import { askOptions as options } from '../support/asks.ts'
+import { ask, askOptions as options } from '../support/asks.ts'
 import { type CuttingProxy, startProxy } from '../support/cutting-proxy.ts'
 import { installed } from '../support/installed.ts'
 import { sharedServer } from '../support/shared-server.ts'
@@ -17,10 +17,6 @@ const server = sharedServer()
 let proxy: CuttingProxy
 let driver: Driver
 let made = 0
-
-function ask(key: string) {
-  return { key, item: undefined, priority: 0, delayMs: 0 }
-}
 
 async function opened(notify = false): Promise<void> {
   const url = new URL(server.url)

@@ -8,12 +8,12 @@ import { expect, test } from 'vitest'
 import type { PgListener } from '../../src/connection/client-shapes.ts'
 import { Listener } from '../../src/connection/listener.ts'
 import { postgresDriver } from '../../src/index.ts'
+import { ask, askOptions as options } from '../support/asks.ts'
 import { openPatient } from '../support/open-patient.ts'
 import { sharedServer } from '../support/shared-server.ts'
 import { watched } from '../support/watched.ts'
 
-const options = { dedupe: 'client-go', failuresExpireMs: 86_400_000 } as const
-const one = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
+const one = ask('a')
 
 const server = sharedServer()
 

@@ -10,11 +10,11 @@ import {
   rolesSql,
   schemaVersion,
 } from '../../src/index.ts'
+import { ask, askOptions as options } from '../support/asks.ts'
 import { sql } from '../support/server.ts'
 import { sharedServer } from '../support/shared-server.ts'
 
-const options = { dedupe: 'client-go', failuresExpireMs: 86_400_000 } as const
-const one = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
+const one = ask('a')
 
 const server = sharedServer()
 

@@ -5,6 +5,7 @@
 import { embed, readSql } from '@sluice/embed-sql'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { ask, askOptions as options } from '../support/asks.ts'
 import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
 import {
   breath,
@@ -18,8 +19,7 @@ import {
 
 type Version = typeof import('../../src/index.ts')
 
-const options = { dedupe: 'client-go', failuresExpireMs: 86_400_000 } as const
-const one = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
+const one = ask('a')
 
 let server: TestServer
 let pool: pg.Pool

@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { statementsFor } from '../../src/connection/statements.ts'
 import { postgresDriver } from '../../src/index.ts'
 import { channelOf } from '../../src/schema/schema-name.ts'
-import { askOptions as options } from '../support/asks.ts'
+import { ask, askOptions as options } from '../support/asks.ts'
 import { installed } from '../support/installed.ts'
 import { sharedServer } from '../support/shared-server.ts'
 
@@ -25,7 +25,7 @@ beforeEach(async () => {
 })
 
 function asks(keys: readonly string[]) {
-  return keys.map((key) => ({ key, item: undefined, priority: 0, delayMs: 0 }))
+  return keys.map((key) => ask(key))
 }
 
 function numbered(count: number, prefix = 'k'): string[] {

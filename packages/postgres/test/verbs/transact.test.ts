@@ -1,11 +1,11 @@
 import pg from 'pg'
 import { beforeEach, expect, test, vi } from 'vitest'
 import { postgresDriver } from '../../src/index.ts'
-import { askOptions as options } from '../support/asks.ts'
+import { ask, askOptions as options } from '../support/asks.ts'
 import { poolOf } from '../support/server.ts'
 import { sharedServer } from '../support/shared-server.ts'
 
-const one = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
+const one = ask('a')
 const request = { limit: 1, holder: 'h', claimId: 'c', leaseMs: 60_000 }
 
 const server = sharedServer()

@@ -7,6 +7,7 @@ import { checkServer } from '../../src/connection/check-server.ts'
 import type { Connections } from '../../src/connection/connections.ts'
 import { redisDriver } from '../../src/index.ts'
 import { scriptTexts } from '../../src/scripts.generated.ts'
+import { ask } from '../support/asks.ts'
 import { libraries, open, refusal } from './support.ts'
 
 describe.skipIf(!needs('redis-server', hasRedis))('the check of a server', () => {
@@ -71,7 +72,6 @@ describe.skipIf(!needs('redis-server', hasRedis))('the check of a server', () =>
     await driver.open({})
     onTestFinished(() => driver.close())
     const options = { dedupe: 'client-go', failuresExpireMs: 1_000 } as const
-    const ask = (key: string) => ({ key, item: undefined, priority: 0, delayMs: 0 })
     await driver.add('q', [ask('a')], options)
     await full.command('SET', 'cache', 'x', 'EX', 1_000)
     await full.command('CONFIG', 'SET', 'maxmemory', 1)

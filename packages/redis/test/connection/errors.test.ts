@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { ConnectionError, ReplyError } from '../../src/connection/connections.ts'
 import { storeError } from '../../src/connection/errors.ts'
 import { redisDriver } from '../../src/index.ts'
+import { ask } from '../support/asks.ts'
 import { libraries, open, refusal } from './support.ts'
 
 test('a lost reply is an unknown outcome, and a command that was not sent is tried again', () => {
@@ -107,9 +108,8 @@ describe.skipIf(!needs('redis-server', hasRedis))('errors of servers', () => {
       const driver = redisDriver({ url: `redis://127.0.0.1:${cluster.nodes[0]?.port}`, library })
       await driver.open({})
       onTestFinished(() => driver.close())
-      const ask = { key: 'a', item: undefined, priority: 0, delayMs: 0 }
       const options = { dedupe: 'client-go', failuresExpireMs: never } as const
-      await expect(driver.add('q', [ask], options)).rejects.toThrow(
+      await expect(driver.add('q', [ask('a')], options)).rejects.toThrow(
         'connect to it by redis-cluster://',
       )
     },
