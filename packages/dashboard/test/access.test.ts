@@ -1,18 +1,6 @@
 import { createRateLimitingQueue } from 'sluice'
-import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { type Ask, Site, token } from './site.ts'
-
-const sites: Site[] = []
-
-function siteOf(options: ConstructorParameters<typeof Site>[0] = {}): Site {
-  const site = new Site(options)
-  sites.push(site)
-  return site
-}
-
-afterEach(async () => {
-  for (const site of sites.splice(0)) await site.close()
-})
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { type Ask, kept, Site, token } from './site.ts'
 
 /** An open dashboard, one that wants a token, and one on which things can be done. */
 const kinds = {
@@ -50,7 +38,7 @@ const query = '?queue=orders&key=a&about=overview'
 for (const [kind, options] of Object.entries(kinds)) {
   describe(`a dashboard ${kind}`, () => {
     test('answers only allowed hosts, on every route', async () => {
-      const site = siteOf(options)
+      const site = kept(new Site(options))
       await everyRoute(site, async ({ method, path }, name) => {
         for (const host of [
           'evil.example',
@@ -65,7 +53,7 @@ for (const [kind, options] of Object.entries(kinds)) {
     })
 
     test('answers no page of another origin, on every route', async () => {
-      const site = siteOf(options)
+      const site = kept(new Site(options))
       await everyRoute(site, async ({ method, path }, name) => {
         const origins = [
           'http://evil.example',
@@ -90,7 +78,7 @@ for (const [kind, options] of Object.entries(kinds)) {
     })
 
     test('answers those who follow a link to it, and no form of another page', async () => {
-      const site = siteOf(options)
+      const site = kept(new Site(options))
       const link = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }
       const typed = { 'sec-fetch-site': 'none' }
       for (const headers of [link, typed]) {
@@ -109,7 +97,7 @@ for (const [kind, options] of Object.entries(kinds)) {
     })
 
     test('protects every response by its headers, errors too', async () => {
-      const site = siteOf(options)
+      const site = kept(new Site(options))
       const paths = routesOf(site).map(({ path }) => path)
       for (const path of [...paths, '/nothing', '/assets/../index.html']) {
         for (const method of ['GET', 'POST']) {
@@ -134,7 +122,7 @@ for (const [kind, options] of Object.entries(kinds)) {
     })
 
     test('takes no other method than the one of a route', async () => {
-      const site = siteOf(options)
+      const site = kept(new Site(options))
       await everyRoute(site, async ({ method, path }, name) => {
         const others = ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'].filter((one) => one !== method)
         for (const other of method === 'POST' ? [...others, 'GET', 'HEAD'] : others) {
@@ -150,7 +138,7 @@ for (const [kind, options] of Object.entries(kinds)) {
     })
 
     test('takes a POST only as JSON, and not too much of it', async () => {
-      const site = siteOf(options)
+      const site = kept(new Site(options))
       const isActing = 'allowActions' in options
       if (isActing) await site.signIn()
       await everyRoute(site, async ({ method, path, for: whom }, name) => {
@@ -180,7 +168,9 @@ for (const [kind, options] of Object.entries(kinds)) {
 
 describe('a visitor who has not signed in', () => {
   test('is shown nothing of the store, on every route but those that let one sign in', async () => {
-    const site = siteOf({ auth: { token }, allowActions: true, storeName: 'the orders of ACME' })
+    const site = kept(
+      new Site({ auth: { token }, allowActions: true, storeName: 'the orders of ACME' }),
+    )
     await everyRoute(site, async ({ method, path, for: whom }, name) => {
       const { status, body, text } = await site.ask(path + query, askOf(method))
       expect(text, name).not.toContain('ACME')
@@ -200,7 +190,7 @@ describe('a visitor who has not signed in', () => {
   })
 
   test('is not authenticated by forged cookies', async () => {
-    const site = siteOf({ auth: { token } })
+    const site = kept(new Site({ auth: { token } }))
     await site.signIn()
     const { cookie = '' } = site.headers
     const [name, value = ''] = cookie.split('=')
@@ -232,7 +222,7 @@ describe('a dashboard that is read-only', () => {
   }
   for (const [why, options] of Object.entries(readOnly)) {
     test(`changes nothing on any route, ${why}`, async () => {
-      const site = siteOf(options)
+      const site = kept(new Site(options))
       const queue = createRateLimitingQueue<string>({
         name: 'orders',
         driver: site.driver,
@@ -259,10 +249,10 @@ describe('a dashboard that is read-only', () => {
 
 describe('an action', () => {
   test('needs the proof that the page itself asks for it', async () => {
-    const site = siteOf({ auth: { token }, allowActions: true })
+    const site = kept(new Site({ auth: { token }, allowActions: true }))
     await site.signIn()
     const { cookie = '', 'x-sluice-csrf': csrf = '' } = site.headers
-    const other = siteOf({ auth: { token }, allowActions: true })
+    const other = kept(new Site({ auth: { token }, allowActions: true }))
     await other.signIn()
     for (const wrong of [undefined, '', `${csrf}x`, other.headers['x-sluice-csrf']]) {
       site.headers = { cookie, ...(wrong === undefined ? {} : { 'x-sluice-csrf': wrong }) }
@@ -275,7 +265,7 @@ describe('an action', () => {
 
   test('is for visitors that the application trusts, under the names that it returns', async () => {
     let who: string | undefined
-    const site = siteOf({ auth: { trust: () => who }, allowActions: true })
+    const site = kept(new Site({ auth: { trust: () => who }, allowActions: true }))
     expect((await site.ask('/api/session')).body).toMatchObject({
       mustSignIn: true,
       canSignIn: false,
@@ -296,7 +286,8 @@ describe('an action', () => {
 
   test('is taken by every process with the secret of the one that showed the page', async () => {
     const trust = () => 'ann'
-    const processOf = (secret: string) => siteOf({ auth: { trust, secret }, allowActions: true })
+    const processOf = (secret: string) =>
+      kept(new Site({ auth: { trust, secret }, allowActions: true }))
     const site = processOf('a secret for tests only')
     const { body } = await site.ask('/api/session')
     const codeOf = async (another: Site): Promise<unknown> => {
@@ -308,7 +299,9 @@ describe('an action', () => {
   })
 
   test('is rejected without a reason if the application fails to name the visitor', async () => {
-    const site = siteOf({ auth: { trust: () => Promise.reject(new Error('db password is x')) } })
+    const site = kept(
+      new Site({ auth: { trust: () => Promise.reject(new Error('db password is x')) } }),
+    )
     const { status, text } = await site.ask('/api/overview')
     expect(status).toBe(500)
     expect(text).not.toContain('password')
@@ -319,7 +312,7 @@ describe('an action', () => {
     const print = vi.spyOn(console, 'error').mockImplementation(() => undefined)
     onTestFinished(() => print.mockRestore())
     const trust = () => Promise.reject(new Error('no database'))
-    const site = siteOf({ auth: { trust }, onError: undefined })
+    const site = kept(new Site({ auth: { trust }, onError: undefined }))
     expect((await site.ask('/api/overview')).status).toBe(500)
     expect(print.mock.calls.flat().map(String)).toEqual([
       'sluice: the dashboard failed:',
@@ -330,12 +323,14 @@ describe('an action', () => {
   test('is rejected also if onError throws, which is printed with the error', async () => {
     const print = vi.spyOn(console, 'error').mockImplementation(() => undefined)
     onTestFinished(() => print.mockRestore())
-    const site = siteOf({
-      auth: { trust: () => Promise.reject(new Error('no database')) },
-      onError: () => {
-        throw new Error('no log')
-      },
-    })
+    const site = kept(
+      new Site({
+        auth: { trust: () => Promise.reject(new Error('no database')) },
+        onError: () => {
+          throw new Error('no log')
+        },
+      }),
+    )
     expect((await site.ask('/api/overview')).status).toBe(500)
     expect(print.mock.calls.flat().map(String)).toEqual([
       'sluice: the onError of the dashboard threw:',
@@ -373,16 +368,16 @@ describe('options', () => {
 
   test('the way to authenticate that is undefined is absent', async () => {
     const signIn = { method: 'POST', body: { token } } as const
-    const withToken = siteOf({ auth: { token, trust: undefined, secret: undefined } })
+    const withToken = kept(new Site({ auth: { token, trust: undefined, secret: undefined } }))
     expect((await withToken.ask('/api/sign-in', signIn)).status).toBe(200)
     expect((await withToken.ask('/api/overview')).status).toBe(401)
-    const trusting = siteOf({ auth: { trust: () => 'ann', token: undefined } })
+    const trusting = kept(new Site({ auth: { trust: () => 'ann', token: undefined } }))
     expect((await trusting.ask('/api/overview')).status).toBe(200)
     expect((await trusting.ask('/api/sign-in', signIn)).status).toBe(404)
   })
 
   test('hosts hold with every port, or with the one that is named', async () => {
-    const site = siteOf({ hosts: ['Queues.Example.com', 'inside:8080', '[::1]', '127.1'] })
+    const site = kept(new Site({ hosts: ['Queues.Example.com', 'inside:8080', '[::1]', '127.1'] }))
     const statusFor = async (host: string): Promise<number> =>
       (await site.ask('/healthz', { headers: { host } })).status
     expect(await statusFor('queues.example.com')).toBe(200)

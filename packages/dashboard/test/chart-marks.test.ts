@@ -1,15 +1,9 @@
 import { createQueue, createWorker, type HistoryStep, type WorkerRow } from 'sluice'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { chartMarks, sumOfMarks } from '../src/views/chart-marks.ts'
 import { chartOf, sumOf } from '../src/views/chart-steps.ts'
 import type { Overview, QueueView } from '../src/wire.ts'
-import { Site } from './site.ts'
-
-const open: { close(): Promise<unknown> }[] = []
-
-afterEach(async () => {
-  for (const one of open.splice(0).reverse()) await one.close()
-})
+import { kept, Site } from './site.ts'
 
 function step(at: number, parts: { expired?: number; parked?: number; paused?: boolean }) {
   const { expired = 0, parked = 0, paused = false } = parts
@@ -87,11 +81,11 @@ describe('the marks of a chart', () => {
   })
 
   test('and the state of the queue since when, from a worker that reports', async () => {
-    const site = new Site()
+    const site = kept(new Site())
     const { driver, clock } = site
-    const queue = createQueue<string>({ name: 'orders', driver, clock })
+    const queue = kept(createQueue<string>({ name: 'orders', driver, clock }))
     const taker = createWorker({ queue, concurrency: 2, handler: () => Promise.resolve() })
-    open.push(site, queue, { close: () => taker.stop() })
+    onTestFinished(() => taker.stop())
     const seconds = async (count: number) => {
       for (let second = 0; second < count; second += 1) await clock.step(1_000)
     }

@@ -1,20 +1,14 @@
 import { createRateLimitingQueue, createWorker, exponential, type Worker } from 'sluice'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { FailuresView, KeyLines, QueueView } from '../src/wire.ts'
 import { EventReader } from './event-reader.ts'
-import { type Answer, actingSite, Site, withQuery } from './site.ts'
-
-const open: { close(): Promise<unknown> }[] = []
-
-afterEach(async () => {
-  for (const one of open.splice(0).reverse()) await one.close()
-})
+import { type Answer, actingSite, kept, queueOf, Site, withQuery } from './site.ts'
 
 /** A worker on a queue whose keys `CODE/n` fail with that code; others succeed. */
 function failing(site: Site, name: string): { worker: Worker; add(keys: string[]): Promise<void> } {
   const { driver, clock } = site
   const limiter = exponential({ baseMs: 3_600_000, maxMs: 3_600_000 })
-  const queue = createRateLimitingQueue<string>({ name, driver, clock, limiter })
+  const queue = kept(createRateLimitingQueue<string>({ name, driver, clock, limiter }))
   const worker = createWorker({
     queue,
     concurrency: 4,
@@ -25,7 +19,7 @@ function failing(site: Site, name: string): { worker: Worker; add(keys: string[]
     },
     onError: () => undefined,
   })
-  open.push(queue, { close: () => worker.stop() })
+  onTestFinished(() => worker.stop())
   return {
     worker,
     async add(keys) {
@@ -47,8 +41,7 @@ async function failuresOf(site: Site, query: Record<string, string> = {}): Promi
 
 describe('the failures of a store', () => {
   async function failed(options: ConstructorParameters<typeof Site>[0] = {}): Promise<Site> {
-    const site = await actingSite(options)
-    open.push(site)
+    const site = kept(await actingSite(options))
     const [orders, mails] = [failing(site, 'orders'), failing(site, 'mails')]
     await orders.add([...many('ECONNREFUSED', 30), ...many('ok', 5), ...many('TypeError', 2)])
     await mails.add(many('EMAIL', 3))
@@ -179,12 +172,10 @@ describe('the failures of a store', () => {
 })
 
 test('failures count every key whose last run failed, also while it waits for a worker or runs again', async () => {
-  const site = new Site()
-  open.push(site)
+  const site = kept(new Site())
   const { driver, clock } = site
   const limiter = exponential({ baseMs: 1_000, maxMs: 1_000 })
-  const queue = createRateLimitingQueue<string>({ name: 'orders', driver, clock, limiter })
-  open.push(queue)
+  const queue = kept(createRateLimitingQueue<string>({ name: 'orders', driver, clock, limiter }))
   await queue.addMany(['runs again', 'waits', 'waits too'])
   for (const held of await queue.getMany(3)) {
     await held.retry(Object.assign(new Error('no'), { code: 'ENO' }))
@@ -202,11 +193,8 @@ test('failures count every key whose last run failed, also while it waits for a 
 })
 
 test('failures without a history are those of stored keys', async () => {
-  const site = new Site()
-  open.push(site)
-  const { driver, clock } = site
-  const queue = createRateLimitingQueue<string>({ name: 'orders', driver, clock })
-  open.push(queue)
+  const site = kept(new Site())
+  const queue = queueOf(site, 'orders')
   await queue.add('a')
   await (await queue.get())?.retry(Object.assign(new Error('no'), { code: 'ENO' }))
   expect(await failuresOf(site)).toMatchObject({

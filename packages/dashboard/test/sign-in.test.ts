@@ -1,19 +1,11 @@
 import { fakeClock } from '@sluice/core/testing'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type Visitor, Visitors } from '../src/access/visitors.ts'
-import { Site, token } from './site.ts'
-
-const sites: Site[] = []
+import { kept, Site, token } from './site.ts'
 
 function siteOf(options: ConstructorParameters<typeof Site>[0] = {}, clock?: Site['clock']): Site {
-  const site = new Site({ auth: { token }, ...options }, clock)
-  sites.push(site)
-  return site
+  return kept(new Site({ auth: { token }, ...options }, clock))
 }
-
-afterEach(async () => {
-  for (const site of sites.splice(0)) await site.close()
-})
 
 async function signInStatus(site: Site, given: unknown): Promise<number> {
   return (await site.ask('/api/sign-in', { method: 'POST', body: { token: given } })).status

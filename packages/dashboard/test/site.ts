@@ -1,6 +1,8 @@
 import type { Driver } from '@sluice/core'
 import { type FakeClock, fakeClock } from '@sluice/core/testing'
 import { memoryDriver } from '@sluice/memory'
+import { createRateLimitingQueue, type RateLimitingQueue } from 'sluice'
+import { onTestFinished } from 'vitest'
 import { type Assembled, assemble } from '../src/create-dashboard.ts'
 import type { DashboardOptions } from '../src/dashboard.ts'
 import type { SessionInfo } from '../src/wire.ts'
@@ -91,6 +93,19 @@ export class Site {
   async close(): Promise<void> {
     await this.assembled.dashboard.close()
   }
+}
+
+/** Closes something when the test has finished. */
+export function kept<One extends { close(): Promise<void> }>(one: One): One {
+  onTestFinished(() => one.close())
+  return one
+}
+
+/** A queue on the store of a site, and on its clock. */
+export function queueOf<T = string>(site: Site, name: string): RateLimitingQueue<T> {
+  const { driver, clock } = site
+  const queue = createRateLimitingQueue<unknown>({ name, driver, clock })
+  return kept(queue) as RateLimitingQueue<T>
 }
 
 /** A dashboard on which a user with actions has signed in. */

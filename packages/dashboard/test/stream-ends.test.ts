@@ -3,8 +3,8 @@ import { memoryDriver } from '@sluice/memory'
 import { describe, expect, test } from 'vitest'
 import type { QueueRow, SessionInfo } from '../src/wire.ts'
 import { EventReader } from './event-reader.ts'
-import { Site, token } from './site.ts'
-import { kept, queueOf, watch } from './streams.ts'
+import { kept, queueOf, Site, token } from './site.ts'
+import { watch } from './streams.ts'
 
 /** Lets a read end that yields to the event loop after every few queues. */
 async function manyTurns(): Promise<void> {

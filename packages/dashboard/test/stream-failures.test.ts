@@ -2,8 +2,8 @@ import type { Driver } from '@sluice/core'
 import { memoryDriver } from '@sluice/memory'
 import { SluiceError } from 'sluice'
 import { describe, expect, test } from 'vitest'
-import { actingSite, Site } from './site.ts'
-import { kept, queueOf, watch } from './streams.ts'
+import { actingSite, kept, queueOf, Site } from './site.ts'
+import { watch } from './streams.ts'
 
 /** A store that fails with a given error. */
 function failing(): { driver: Driver; fail: { with: unknown } } {

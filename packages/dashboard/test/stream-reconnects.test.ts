@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { Site } from './site.ts'
-import { applied, kept, queueOf, watch } from './streams.ts'
+import { kept, queueOf, Site } from './site.ts'
+import { applied, watch } from './streams.ts'
 
 describe('a reader that reconnects', () => {
   test('gets what it missed, and nothing twice', async () => {

@@ -4,8 +4,8 @@ import { createWorker } from 'sluice'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Overview } from '../src/wire.ts'
 import type { EventReader } from './event-reader.ts'
-import { Site } from './site.ts'
-import { applied, kept, queueOf, watch } from './streams.ts'
+import { kept, queueOf, Site } from './site.ts'
+import { applied, watch } from './streams.ts'
 
 /** How often each verb of a driver is called. */
 function counted(inner: Driver): { driver: Driver; calls: Record<string, number> } {

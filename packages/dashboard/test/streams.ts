@@ -1,19 +1,7 @@
-import { createRateLimitingQueue, type RateLimitingQueue } from 'sluice'
-import { expect, onTestFinished } from 'vitest'
+import { expect } from 'vitest'
 import type { Delta, Overview, QueueRow } from '../src/wire.ts'
 import { EventReader } from './event-reader.ts'
 import type { Site } from './site.ts'
-
-/** Closes something when the test has finished. */
-export function kept<One extends { close(): Promise<void> }>(one: One): One {
-  onTestFinished(() => one.close())
-  return one
-}
-
-/** A queue on the store of a site, and on its clock. */
-export function queueOf(site: Site, name: string): RateLimitingQueue<string> {
-  return kept(createRateLimitingQueue<string>({ name, driver: site.driver, clock: site.clock }))
-}
 
 /** Opens a stream of events. */
 export async function watch(

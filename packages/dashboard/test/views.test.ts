@@ -2,35 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sqliteDriver } from '@sluice/sqlite'
-import {
-  createRateLimitingQueue,
-  createWorker,
-  type Driver,
-  memoryDriver,
-  type RateLimitingQueue,
-} from 'sluice'
-import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
+import { createRateLimitingQueue, createWorker, type Driver, memoryDriver } from 'sluice'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { KeyLines, KeyView, Overview, QueueView } from '../src/wire.ts'
-import { Site, withQuery } from './site.ts'
-
-const open: { close(): Promise<void> }[] = []
-
-afterEach(async () => {
-  for (const one of open.splice(0)) await one.close()
-})
-
-function siteOf(options: ConstructorParameters<typeof Site>[0] = {}): Site {
-  const site = new Site(options)
-  open.push(site)
-  return site
-}
-
-function queueOf<T = string>(site: Site, name: string): RateLimitingQueue<T> {
-  const { driver, clock } = site
-  const queue = createRateLimitingQueue<unknown>({ name, driver, clock })
-  open.push(queue)
-  return queue as RateLimitingQueue<T>
-}
+import { kept, queueOf, Site, withQuery } from './site.ts'
 
 /** Names that have broken other dashboards or could break this one. */
 const hostile: readonly string[] = [
@@ -62,7 +37,7 @@ describe('leases', () => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-dashboard-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
     const driver = sqliteDriver({ file: join(folder, 'queue.db'), durability: 'process' })
-    const site = siteOf({ driver })
+    const site = kept(new Site({ driver }))
     const queue = queueOf(site, 'orders')
     await queue.add('the last')
     await queue.get()
@@ -80,7 +55,7 @@ describe('leases', () => {
 
 describe('queues and keys of any name', () => {
   test('are listed, shown and found under their exact names', async () => {
-    const site = siteOf()
+    const site = kept(new Site())
     for (const name of hostile) await queueOf(site, name).addMany([...hostile])
     const { body: overview } = await site.ask<Overview>('/api/overview')
     expect(overview.queues.map(({ queue }) => queue).sort()).toEqual([...hostile].sort())
@@ -99,7 +74,7 @@ describe('queues and keys of any name', () => {
   })
 
   test('may have the maximum length, and are rejected beyond it', async () => {
-    const site = siteOf()
+    const site = kept(new Site())
     const key = 'ü'.repeat(256)
     await queueOf(site, 'orders').add(key)
     const found = await site.ask(withQuery('/api/key', { queue: 'orders', key }))
@@ -123,7 +98,7 @@ describe('queues and keys of any name', () => {
 
 describe('a key that is not stored', () => {
   test('is absent, and no error', async () => {
-    const site = siteOf()
+    const site = kept(new Site())
     const { status, body } = await site.ask<KeyView>('/api/key?queue=orders&key=none&item=1')
     expect(status).toBe(200)
     expect(body).toMatchObject({ state: 'absent', blockedBy: 'NOT_FOUND', steps: [], errors: [] })
@@ -152,7 +127,7 @@ describe('a key that changes while it is read', () => {
         return typeof member === 'function' ? member.bind(target) : member
       },
     })
-    const site = siteOf({ driver })
+    const site = kept(new Site({ driver }))
     const queue = queueOf(site, 'orders')
     await queue.add('a')
     const held = await queue.get()
@@ -166,7 +141,7 @@ describe('a key that changes while it is read', () => {
 
 describe('items', () => {
   test('are sent only on request', async () => {
-    const site = siteOf()
+    const site = kept(new Site())
     await queueOf<object>(site, 'orders').add({ secret: 'Joe' })
     const key = 'json:{"secret":"Joe"}'
     const withKey = { queue: 'orders', key }
@@ -183,12 +158,14 @@ describe('items', () => {
 
   test('pass redaction, with the queue and the key that they belong to', async () => {
     const seen: unknown[] = []
-    const site = siteOf({
-      redact: (item, about) => {
-        seen.push(about)
-        return { ...(item as object), secret: '***' }
-      },
-    })
+    const site = kept(
+      new Site({
+        redact: (item, about) => {
+          seen.push(about)
+          return { ...(item as object), secret: '***' }
+        },
+      }),
+    )
     await queueOf<object>(site, 'orders').add({ secret: 'Joe', open: 1 })
     const { body } = await site.ask<KeyLines>('/api/keys?queue=orders&items=1')
     expect(body.keys[0]?.item).toEqual({ secret: '***', open: 1 })
@@ -196,12 +173,14 @@ describe('items', () => {
   })
 
   test('are not shown if redaction fails or returns a value that JSON cannot represent', async () => {
-    const site = siteOf({
-      redact: (item) => {
-        if (item === 'b') return undefined
-        throw new Error('no')
-      },
-    })
+    const site = kept(
+      new Site({
+        redact: (item) => {
+          if (item === 'b') return undefined
+          throw new Error('no')
+        },
+      }),
+    )
     const queue = queueOf(site, 'orders')
     await queue.addMany(['a', 'b'])
     const { body } = await site.ask<KeyLines>('/api/keys?queue=orders&items=1')
@@ -213,7 +192,7 @@ describe('items', () => {
   })
 
   test('named like members of Object.prototype are complete', async () => {
-    const site = siteOf()
+    const site = kept(new Site())
     const item: unknown = JSON.parse('{"__proto__":{"polluted":1},"constructor":2}')
     await queueOf<unknown>(site, 'orders').add(item as object)
     const { text } = await site.ask('/api/keys?queue=orders&items=1')
@@ -223,7 +202,7 @@ describe('items', () => {
 
 describe('errors', () => {
   async function failingSite(options: ConstructorParameters<typeof Site>[0]): Promise<Site> {
-    const site = siteOf(options)
+    const site = kept(new Site(options))
     const queue = queueOf(site, 'orders')
     await queue.addMany(['a', 'b', 'c'])
     for (let run = 0; run < 3; run += 1) {
@@ -268,7 +247,7 @@ describe('errors', () => {
 
 describe('a list of keys', () => {
   test('comes in pages, each key once, with every filter', async () => {
-    const site = siteOf()
+    const site = kept(new Site())
     const queue = queueOf(site, 'orders')
     const keys = Array.from({ length: 450 }, (_, at) => `order/${String(at).padStart(3, '0')}`)
     await queue.addMany(keys)
@@ -300,7 +279,7 @@ describe('a list of keys', () => {
   })
 
   test('finds keys by their failures and by the code of the last error', async () => {
-    const site = siteOf()
+    const site = kept(new Site())
     const queue = queueOf(site, 'orders')
     await queue.addMany(Array.from({ length: 300 }, (_, at) => `k${String(at).padStart(3, '0')}`))
     for (let run = 0; run < 300; run += 1) {
@@ -323,7 +302,7 @@ describe('a list of keys', () => {
   })
 
   test('rejects invalid parameters', async () => {
-    const site = siteOf()
+    const site = kept(new Site())
     const wrong = [
       'state=happy',
       'limit=0',
@@ -343,7 +322,7 @@ describe('a list of keys', () => {
 
 describe('a dashboard below a path', () => {
   test('answers there and nowhere else, and leads to where its links work', async () => {
-    const site = siteOf({ basePath: '/tools/queues' })
+    const site = kept(new Site({ basePath: '/tools/queues' }))
     const { status, headers } = await site.ask('/tools/queues')
     expect([status, headers.get('location')]).toEqual([308, '/tools/queues/'])
     expect((await site.ask('/tools/queues/api/overview')).status).toBe(200)
@@ -363,12 +342,13 @@ describe('a dashboard below a path', () => {
 
 describe('a page of keys with items', () => {
   test('leaves out items beyond a megabyte, which can be read one by one', async () => {
-    const site = siteOf()
-    const queue = createRateLimitingQueue<{ at: number; text: string }>({
-      ...{ name: 'orders', driver: site.driver, clock: site.clock },
-      keyOf: ({ at }) => `order/${at}`,
-    })
-    open.push(queue)
+    const site = kept(new Site())
+    const queue = kept(
+      createRateLimitingQueue<{ at: number; text: string }>({
+        ...{ name: 'orders', driver: site.driver, clock: site.clock },
+        keyOf: ({ at }) => `order/${at}`,
+      }),
+    )
     for (let at = 0; at < 40; at += 1) await queue.add({ at, text: 'x'.repeat(60_000) })
     const { body, text } = await site.ask<KeyLines>('/api/keys?queue=orders&items=1')
     expect(body.keys).toHaveLength(40)
@@ -381,7 +361,7 @@ describe('a page of keys with items', () => {
 
 describe('a queue of which every key is done', () => {
   test('stays in the overview, since a worker is there for the next', async () => {
-    const site = siteOf()
+    const site = kept(new Site())
     const queue = queueOf(site, 'orders')
     await queue.add('a')
     const worker = createWorker({ queue, handler: async () => {} })
