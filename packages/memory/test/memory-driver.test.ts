@@ -309,19 +309,6 @@ test('a forged token, a stale one and that of another key finish nothing', () =>
   expect([done('a', a!.token), done('a', a!.token)]).toEqual(['idle', 'lost'])
 })
 
-test('queues of one driver share nothing but buckets', () => {
-  const { driver } = open()
-  const plan = { kind: 'bucket', name: 'b', perSecond: 1, burst: 1 } as const
-  const ask = { key: 'a', item: undefined, priority: 0, delayMs: 0, plan }
-  expect(driver.add('q', [ask], options)).toMatchObject([{ outcome: 'added', plannedMs: 0 }])
-  expect(driver.add('r', [ask], options)).toMatchObject([{ outcome: 'added', plannedMs: 1_000 }])
-  expect(driver.add('q', [ask], options)).toMatchObject([{ plannedMs: 2_000 }])
-  expect(driver.queues!()).toEqual(['q', 'r'])
-  expect(driver.buckets!()).toMatchObject([{ name: 'b', perSecond: 1, burst: 1 }])
-  void driver.operate!.pause('s')
-  expect(driver.queues!()).toEqual(['q', 'r', 's'])
-})
-
 test('errors of the driver are SluiceErrors', () => {
   try {
     memoryDriver({ expectedKeys: Number.NaN })
