@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { DatabaseSync } from 'node:sqlite'
-import { needs } from '@sluice/needs'
 import { hasRedis, startRedis } from '@sluice/test-redis'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 
@@ -121,7 +120,7 @@ test.each([
   if (line !== undefined) expect(called.lines[0]).toContain(line)
 })
 
-test.skipIf(!needs('redis-server', hasRedis))('the queues are in a Redis', async () => {
+test.skipIf(!hasRedis)('the queues are in a Redis', async () => {
   const server = await startRedis()
   onTestFinished(() => server.dispose())
   const demo = show('--port=0', '--no-open', `--store=${server.url}`)

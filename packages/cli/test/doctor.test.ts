@@ -1,6 +1,5 @@
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { needs } from '@sluice/needs'
 import { hasRedis, startRedis } from '@sluice/test-redis'
 import { createQueue } from 'sluice'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -104,20 +103,17 @@ describe('doctor', () => {
     expect(away.out + away.err).not.toContain('hunter22')
   })
 
-  test.skipIf(!needs('redis-server', hasRedis))(
-    'checks the queues of a prefix of Redis',
-    async () => {
-      const redis = await startRedis()
-      onTestFinished(() => redis.dispose())
-      const store = `${redis.url}?prefix=shop:&one-slot=true`
-      await output(['add', 'orders', 'a'], { store })
-      await workOn(store, 'orders', () => {})
-      const seen = new AbortController()
-      const watch = ['workers', '--no-headers', '-w', '--interval', '100ms']
-      await cli(watch, { store, closed: seen.signal, onOut: () => seen.abort() })
-      expect(await output(['doctor'], { store })).toMatch(
-        /^workers +ok +1 of 1 queues have a worker/m,
-      )
-    },
-  )
+  test.skipIf(!hasRedis)('checks the queues of a prefix of Redis', async () => {
+    const redis = await startRedis()
+    onTestFinished(() => redis.dispose())
+    const store = `${redis.url}?prefix=shop:&one-slot=true`
+    await output(['add', 'orders', 'a'], { store })
+    await workOn(store, 'orders', () => {})
+    const seen = new AbortController()
+    const watch = ['workers', '--no-headers', '-w', '--interval', '100ms']
+    await cli(watch, { store, closed: seen.signal, onOut: () => seen.abort() })
+    expect(await output(['doctor'], { store })).toMatch(
+      /^workers +ok +1 of 1 queues have a worker/m,
+    )
+  })
 })

@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { needs } from '@sluice/needs'
 import { type PostgresServer, testPostgres } from '@sluice/test-postgres'
 import { hasRedis, type RedisProcess, startRedis } from '@sluice/test-redis'
 import { afterAll, beforeAll } from 'vitest'
@@ -60,9 +59,7 @@ export function newFile(): string {
 /** The kinds of store, for tests that say the same of each. */
 export function storeKinds(): readonly StoreKind[] {
   const postgres = postgresForFile()
-  const redis: StoreKind[] = needs('redis-server', hasRedis)
-    ? [{ kind: 'Redis', fresh: redisForFile().fresh }]
-    : []
+  const redis: StoreKind[] = hasRedis ? [{ kind: 'Redis', fresh: redisForFile().fresh }] : []
   return [
     ...redis,
     {

@@ -1,5 +1,4 @@
 /** Commands that watch, while the store is away. */
-import { needs } from '@sluice/needs'
 import { startPostgres } from '@sluice/test-postgres'
 import { hasRedis, onDisk, startRedis } from '@sluice/test-redis'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -41,7 +40,7 @@ async function endedLater({ clock, ended }: Watch): Promise<Ended> {
 
 const kinds = [
   { kind: 'Postgres', serve: postgres },
-  ...(needs('redis-server', hasRedis) ? [{ kind: 'Redis', serve: redis }] : []),
+  ...(hasRedis ? [{ kind: 'Redis', serve: redis }] : []),
 ]
 
 describe.each(kinds)('while $kind is away', ({ serve }) => {

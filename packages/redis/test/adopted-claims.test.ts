@@ -1,7 +1,6 @@
 import type { Ask } from '@sluice/core/driver'
 import { systemEnvironment } from '@sluice/core/driver'
 import { fakeClock } from '@sluice/core/testing'
-import { needs } from '@sluice/needs'
 import { hasRedis, startRedis } from '@sluice/test-redis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Reply } from '../src/connection/connections.ts'
@@ -16,7 +15,7 @@ import { ask, askOptions as options } from './support/asks.ts'
 
 const batch = 500
 
-describe.skipIf(!needs('redis-server', hasRedis))('looking for the claims of a request', () => {
+describe.skipIf(!hasRedis)('looking for the claims of a request', () => {
   test('finds all of them, also if other keys are finished meanwhile', async () => {
     const server = await startRedis()
     onTestFinished(() => server.dispose())

@@ -2,13 +2,12 @@ import { once } from 'node:events'
 import { mkdirSync, rmdirSync } from 'node:fs'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
-import { needs } from '@sluice/needs'
 import { hasRedis, onDisk, type RedisProcess, startCluster, startRedis } from '@sluice/test-redis'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { doctor, type Finding, redisDriver } from '../src/index.ts'
 import { ask } from './support/asks.ts'
 
-describe.skipIf(!needs('redis-server', hasRedis))('doctor', () => {
+describe.skipIf(!hasRedis)('doctor', () => {
   let server: RedisProcess
 
   beforeAll(async () => {

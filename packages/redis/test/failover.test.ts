@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import type { Ask, Driver } from '@sluice/core/driver'
-import { needs } from '@sluice/needs'
 import { hasRedis, type SentinelRedis, startSentinel } from '@sluice/test-redis'
 import { afterEach, beforeEach, describe, onTestFinished, test, vi } from 'vitest'
 import { type RedisOptions, type Replayed, redisDriver } from '../src/index.ts'
@@ -10,7 +9,7 @@ const ask = (key: string): Ask => ({ key, item: `"${key}"`, priority: 0, delayMs
 const keysOf = (count: number, name: string): string[] =>
   Array.from({ length: count }, (_, nth) => `${name} ${nth}`)
 
-describe.skipIf(!needs('redis-server', hasRedis))('a failover that loses the last writes', () => {
+describe.skipIf(!hasRedis)('a failover that loses the last writes', () => {
   let servers: SentinelRedis
 
   beforeEach(async () => {

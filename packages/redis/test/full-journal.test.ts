@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import type { Ask } from '@sluice/core/driver'
-import { needs } from '@sluice/needs'
 import { hasRedis, startRedis } from '@sluice/test-redis'
 import { describe, onTestFinished, test } from 'vitest'
 import { type Replayed, redisDriver } from '../src/index.ts'
@@ -10,7 +9,7 @@ import { askOptions as options } from './support/asks.ts'
 const item = 'x'.repeat(64_000)
 const ask = (key: string): Ask => ({ key, item, priority: 0, delayMs: 0 })
 
-describe.skipIf(!needs('redis-server', hasRedis))('a full journal', () => {
+describe.skipIf(!hasRedis)('a full journal', () => {
   test('drops nothing while a primary without replicas does not answer', async () => {
     const server = await startRedis()
     onTestFinished(() => server.dispose())

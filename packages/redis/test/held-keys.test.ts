@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import type { Driver } from '@sluice/core/driver'
-import { needs } from '@sluice/needs'
 import { hasRedis, type RedisProcess, startRedis } from '@sluice/test-redis'
 import { afterAll, beforeAll, describe, onTestFinished, test } from 'vitest'
 import { redisDriver } from '../src/index.ts'
@@ -9,7 +8,7 @@ import { ask, askOptions as options } from './support/asks.ts'
 const claim = (driver: Driver, limit: number) =>
   driver.claim('q', { limit, holder: 'h', claimId: 'c', leaseMs: 60_000, dueBy: Infinity })
 
-describe.skipIf(!needs('redis-server', hasRedis))('held keys', () => {
+describe.skipIf(!hasRedis)('held keys', () => {
   let server: RedisProcess
 
   beforeAll(async () => {

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type Ask, type Clock, systemEnvironment } from '@sluice/core/driver'
 import { fakeClock } from '@sluice/core/testing'
-import { needs } from '@sluice/needs'
 import { hasRedis, type RedisProcess, type SentinelRedis, startSentinel } from '@sluice/test-redis'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { openConnections } from '../src/connection/open-connections.ts'
@@ -16,7 +15,7 @@ import { ask, askOptions as options } from './support/asks.ts'
 
 const minute = 60_000
 
-describe.skipIf(!needs('redis-server', hasRedis))('replicas that come and go', () => {
+describe.skipIf(!hasRedis)('replicas that come and go', () => {
   let servers: SentinelRedis
   let primary: RedisProcess
   let replica: RedisProcess

@@ -1,6 +1,5 @@
 import type { Driver, Finish } from '@sluice/core/driver'
 import { fakeClock } from '@sluice/core/testing'
-import { needs } from '@sluice/needs'
 import { hasRedis, startRedis } from '@sluice/test-redis'
 import { expect, onTestFinished, test } from 'vitest'
 import { redisDriver } from '../src/index.ts'
@@ -8,7 +7,7 @@ import { ask, askOptions as options } from './support/asks.ts'
 
 const sets = ['keys', 'ready', 'delayed', 'backoff', 'held', 'dirty', 'parked', 'idle']
 
-test.skipIf(!needs('redis-server', hasRedis))('nothing remains of keys that are done', async () => {
+test.skipIf(!hasRedis)('nothing remains of keys that are done', async () => {
   const server = await startRedis()
   onTestFinished(() => server.dispose())
   const driver = redisDriver({ url: server.url })
@@ -50,7 +49,7 @@ const last: Readonly<Record<string, (driver: Driver) => unknown>> = {
   heartbeat: (driver) => driver.tick('q', beat),
 }
 
-test.skipIf(!needs('redis-server', hasRedis)).for(Object.entries(last))(
+test.skipIf(!hasRedis).for(Object.entries(last))(
   'the time of the store is not before its last %s',
   async ([, act]) => {
     const server = await startRedis()
@@ -69,7 +68,7 @@ test.skipIf(!needs('redis-server', hasRedis)).for(Object.entries(last))(
   },
 )
 
-test.skipIf(!needs('redis-server', hasRedis))(
+test.skipIf(!hasRedis)(
   'by the clock of the server, the time of the store does not go back',
   async () => {
     const server = await startRedis()

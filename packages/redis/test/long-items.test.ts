@@ -1,5 +1,4 @@
 import { never } from '@sluice/core/driver'
-import { needs } from '@sluice/needs'
 import { hasRedis, type RedisProcess, startRedis } from '@sluice/test-redis'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { redisDriver } from '../src/index.ts'
@@ -9,7 +8,7 @@ const count = 40
 const item = 'x'.repeat(64_000)
 const keys = Array.from({ length: count }, (_, at) => `key ${String(at).padStart(2, '0')}`)
 
-describe.skipIf(!needs('redis-server', hasRedis))('items that are long', () => {
+describe.skipIf(!hasRedis)('items that are long', () => {
   let server: RedisProcess
 
   beforeAll(async () => {

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { SluiceError } from '@sluice/core'
 import { systemEnvironment } from '@sluice/core/driver'
 import { fakeClock } from '@sluice/core/testing'
-import { needs } from '@sluice/needs'
 import { hasRedis, slotOf, startCluster } from '@sluice/test-redis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openConnections } from '../src/connection/open-connections.ts'
@@ -13,7 +12,7 @@ import { Store } from '../src/store.ts'
 import { add } from '../src/verbs/add.ts'
 import { ask, askOptions as options } from './support/asks.ts'
 
-describe.skipIf(!needs('redis-server', hasRedis))('a slot that no primary has', () => {
+describe.skipIf(!hasRedis)('a slot that no primary has', () => {
   test('fails the calls of its queues, and nothing else of the process', async () => {
     const cluster = await startCluster()
     onTestFinished(() => cluster.dispose())

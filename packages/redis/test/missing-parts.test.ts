@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { never } from '@sluice/core/driver'
-import { needs } from '@sluice/needs'
 import { hasRedis, startRedis } from '@sluice/test-redis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { redisDriver } from '../src/index.ts'
 import { ask, askOptions as options } from './support/asks.ts'
 
-describe.skipIf(!needs('redis-server', hasRedis))('a queue of which a key was deleted', () => {
+describe.skipIf(!hasRedis)('a queue of which a key was deleted', () => {
   test('is damaged, as the error says, until it is purged', async () => {
     const server = await startRedis()
     onTestFinished(() => server.dispose())

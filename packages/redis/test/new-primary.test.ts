@@ -1,6 +1,5 @@
 import type { Driver } from '@sluice/core/driver'
 import { never } from '@sluice/core/driver'
-import { needs } from '@sluice/needs'
 import { hasRedis, onDisk, type RedisProcess, startRedis } from '@sluice/test-redis'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type Replayed, redisDriver } from '../src/index.ts'
@@ -16,7 +15,7 @@ const firsts: Readonly<Record<string, (driver: Driver, queue: string) => unknown
   purge: (driver, queue) => driver.operate?.purge(queue),
 }
 
-describe.skipIf(!needs('redis-server', hasRedis))('the first script on a new primary', () => {
+describe.skipIf(!hasRedis)('the first script on a new primary', () => {
   let server: RedisProcess
 
   beforeAll(async () => {

@@ -1,5 +1,4 @@
 import { type Driver, never } from '@sluice/core/driver'
-import { needs } from '@sluice/needs'
 import { hasRedis, startRedis } from '@sluice/test-redis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { redisDriver } from '../src/index.ts'
@@ -19,7 +18,7 @@ const verbs: Readonly<Record<string, (driver: Driver) => unknown>> = {
   purge: (driver) => driver.operate?.purge('q'),
 }
 
-describe.skipIf(!needs('redis-server', hasRedis))('a queue of a newer layout', () => {
+describe.skipIf(!hasRedis)('a queue of a newer layout', () => {
   test.each(Object.keys(verbs))(
     'is refused by %s, also by a process that is running',
     async (verb) => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Driver, WorkerInfo } from '@sluice/core/driver'
 import { never } from '@sluice/core/driver'
-import { needs } from '@sluice/needs'
 import { hasRedis, type RedisProcess, startCluster, startRedis } from '@sluice/test-redis'
 import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { redisDriver } from '../src/index.ts'
@@ -11,7 +10,7 @@ const one = ask('a')
 
 const registry = 'sluice:{registry}:queues'
 
-describe.skipIf(!needs('redis-server', hasRedis))('the queues of a store', () => {
+describe.skipIf(!hasRedis)('the queues of a store', () => {
   let server: RedisProcess
 
   beforeEach(async () => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Driver, WorkerInfo, WorkRecord } from '@sluice/core/driver'
 import { fakeClock } from '@sluice/core/testing'
-import { needs } from '@sluice/needs'
 import { hasRedis, type RedisProcess, startCluster, startRedis } from '@sluice/test-redis'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { redisDriver } from '../src/index.ts'
@@ -12,7 +11,7 @@ const worker = { processId: 1 } as unknown as WorkerInfo
 const none = { started: 0, done: 0, failed: 0, added: 0, merged: 0, expired: 0 }
 const quiet: WorkRecord = { ...none, codes: [], failedRuns: [] }
 
-describe.skipIf(!needs('redis-server', hasRedis))('what workers record', () => {
+describe.skipIf(!hasRedis)('what workers record', () => {
   let server: RedisProcess
 
   beforeAll(async () => {

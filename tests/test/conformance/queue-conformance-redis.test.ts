@@ -1,13 +1,12 @@
 import { queueCases, type Subject } from '@sluice/conformance'
 import { examine } from '@sluice/conformance/vitest'
 import { fakeClock } from '@sluice/core/testing'
-import { needs } from '@sluice/needs'
 import { redisDriver } from '@sluice/redis'
 import { hasRedis, type RedisProcess, startRedis } from '@sluice/test-redis'
 import { afterAll, beforeAll, describe } from 'vitest'
 import { factories } from '../../support/queue-factories.ts'
 
-describe.skipIf(!needs('redis-server', hasRedis))('redis-server', () => {
+describe.skipIf(!hasRedis)('redis-server', () => {
   let server: RedisProcess
   let made = 0
 

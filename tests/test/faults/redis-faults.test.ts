@@ -45,7 +45,7 @@ async function claimed(
   return claims.map(({ key, token }) => ({ key, token }))
 }
 
-describe.skipIf(!needs('redis-server', hasRedis))('faults of Redis', () => {
+describe.skipIf(!hasRedis)('faults of Redis', () => {
   test('scripts that the server forgets are sent again, and no key runs twice', async () => {
     const { url, ...redis } = await server().then((one) => ({ url: one.url, one }))
     const load = new SteadyLoad(redisDriver({ url }))

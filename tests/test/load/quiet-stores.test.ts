@@ -2,7 +2,6 @@ import { createRequire } from 'node:module'
 import type { Driver } from '@sluice/core'
 import { type FakeClock, fakeClock } from '@sluice/core/testing'
 import { memoryDriver } from '@sluice/memory'
-import { needs } from '@sluice/needs'
 import { postgresDriver } from '@sluice/postgres'
 import { redisDriver } from '@sluice/redis'
 import { type SqliteDatabase, sqliteDriver } from '@sluice/sqlite'
@@ -261,7 +260,7 @@ describe('a quiet store is asked nothing for 24 hours', () => {
     }))
   })
 
-  describe.skipIf(!needs('redis-server', hasRedis))('redis-server', () => {
+  describe.skipIf(!hasRedis)('redis-server', () => {
     test.for(['redis', 'ioredis'] as const)('Redis with %s: commands', async (library) => {
       const server = await startRedis()
       onTestFinished(() => server.dispose())

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process'
-import { needs } from '@sluice/needs'
 import { hasRedis, startRedis } from '@sluice/test-redis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { PrintedSpan } from '../../support/programs/traced-process.ts'
@@ -65,7 +64,7 @@ describe('runs are linked to adds of other processes', () => {
     await check(server.url)
   })
 
-  test.skipIf(!needs('redis-server', hasRedis))('on Redis', async () => {
+  test.skipIf(!hasRedis)('on Redis', async () => {
     const server = await startRedis()
     onTestFinished(() => server.dispose())
     await check(server.url)

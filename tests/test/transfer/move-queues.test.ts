@@ -1,6 +1,5 @@
 import { never, type TransferRow } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
-import { needs } from '@sluice/needs'
 import { hasRedis } from '@sluice/test-redis'
 import { createQueue, memoryDriver } from 'sluice'
 import { moveQueues } from 'sluice/transfer'
@@ -23,7 +22,7 @@ import { turnOfEventLoop } from '../../support/transfer/turn-of-event-loop.ts'
 
 const hour = 3_600_000
 
-const redisKinds = needs('redis-server', hasRedis) ? [redisKind()] : []
+const redisKinds = hasRedis ? [redisKind()] : []
 const kinds = [...storeKinds, postgresKind(), ...redisKinds]
 const pairs = kinds.flatMap((from) => kinds.map((to) => ({ from, to })))
 

@@ -1,5 +1,4 @@
 import { fakeClock } from '@sluice/core/testing'
-import { needs } from '@sluice/needs'
 import { redisDriver } from '@sluice/redis'
 import { sqliteDriver } from '@sluice/sqlite'
 import { hasRedis, onDisk, startRedis } from '@sluice/test-redis'
@@ -12,7 +11,7 @@ import { keepOpen } from '../../support/transfer/full-queue.ts'
 
 const name = 'orders'
 
-test.skipIf(!needs('redis-server', hasRedis))(
+test.skipIf(!hasRedis)(
   'a move goes on when the server it moves to is there again: meanwhile no side hands out keys',
   async () => {
     const server = await startRedis({ settings: onDisk })

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { needs } from '@sluice/needs'
 import type { SteppedClock } from '@sluice/needs/stepped-clock'
 import { AdminConnection, type Reply } from './admin-connection.ts'
 import { until } from './until.ts'
@@ -37,7 +38,7 @@ function found(program: string): boolean {
 }
 
 /** Whether `redis-server` is installed. */
-export const hasRedis: boolean = found('redis-server')
+export const hasRedis: boolean = needs('redis-server', found('redis-server'))
 
 /**
  * Where there is `setpriv`, the system kills the server together with the process that started it,

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
-import { needs } from '@sluice/needs'
 import { hasRedis, type RedisCluster, slotOf, startCluster } from '@sluice/test-redis'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 
-describe.skipIf(!needs('redis-server', hasRedis))('a cluster', () => {
+describe.skipIf(!hasRedis)('a cluster', () => {
   let cluster: RedisCluster
 
   beforeAll(async () => {
@@ -64,7 +63,7 @@ describe.skipIf(!needs('redis-server', hasRedis))('a cluster', () => {
   })
 })
 
-describe.skipIf(!needs('redis-server', hasRedis))('a cluster that is split', () => {
+describe.skipIf(!hasRedis)('a cluster that is split', () => {
   test('has two primaries for a while, and one when it is joined', async () => {
     const cluster = await startCluster({ isSplittable: true })
     onTestFinished(() => cluster.dispose())

@@ -15,7 +15,7 @@ function disposeLater<T extends { dispose(): Promise<void> }>(server: T): T {
 
 const gone = (pid: number): boolean => !existsSync(`/proc/${pid}`)
 
-describe.skipIf(!needs('redis-server', hasRedis))('servers', () => {
+describe.skipIf(!hasRedis)('servers', () => {
   test('a server that writes to the disk has its data after it was killed, and leaves none behind', async () => {
     const server = await startRedis({ settings: onDisk })
     assert.equal(await server.command('SET', 'a', 'ä'), 'OK')

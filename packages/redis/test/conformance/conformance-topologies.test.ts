@@ -1,6 +1,5 @@
 import { allCases, type Case } from '@sluice/conformance'
 import { examine } from '@sluice/conformance/vitest'
-import { needs } from '@sluice/needs'
 import { hasRedis, onDisk, startCluster, startRedis, startSentinel } from '@sluice/test-redis'
 import { afterAll, beforeAll, describe } from 'vitest'
 import type { RedisOptions } from '../../src/index.ts'
@@ -51,7 +50,7 @@ const chosen = isWhole ? Object.entries(topologies) : Object.entries(topologies)
 const isSearch = ({ id }: Case): boolean => /^(model|histories|size)\./.test(id)
 const cases = isWhole ? allCases : allCases.filter((each) => !isSearch(each))
 
-describe.skipIf(!needs('redis-server', hasRedis))('redis-server', () => {
+describe.skipIf(!hasRedis)('redis-server', () => {
   for (const [name, start] of chosen) {
     describe('servers', () => {
       let topology: Topology

@@ -1,10 +1,9 @@
 import { examine } from '@sluice/conformance/vitest'
-import { needs } from '@sluice/needs'
 import { hasRedis, type RedisProcess, startRedis } from '@sluice/test-redis'
 import { afterAll, beforeAll, describe } from 'vitest'
 import { subjectsOn } from '../support/subjects.ts'
 
-describe.skipIf(!needs('redis-server', hasRedis))('one server', () => {
+describe.skipIf(!hasRedis)('one server', () => {
   let server: RedisProcess
 
   beforeAll(async () => {

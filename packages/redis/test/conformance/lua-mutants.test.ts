@@ -1,7 +1,6 @@
 /** The scripts, broken in one place at a time: each break is noticed by a case of the suite. */
 import { createHash } from 'node:crypto'
 import { allCases, runCase } from '@sluice/conformance'
-import { needs } from '@sluice/needs'
 import { hasRedis, type RedisProcess, startRedis } from '@sluice/test-redis'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { scriptTexts } from '../../src/scripts.generated.ts'
@@ -31,7 +30,7 @@ function putBack({ script, from, to }: Break): void {
   })
 }
 
-describe.skipIf(!needs('redis-server', hasRedis))('on one server', () => {
+describe.skipIf(!hasRedis)('on one server', () => {
   let server: RedisProcess
 
   beforeAll(async () => {

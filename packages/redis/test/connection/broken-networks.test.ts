@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { needs } from '@sluice/needs'
 import { StoreProxy } from '@sluice/needs/store-proxy'
 import { hasRedis, startCluster, startRedis } from '@sluice/test-redis'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -13,7 +12,7 @@ async function answers(connections: Connections): Promise<boolean> {
   )
 }
 
-describe.skipIf(!needs('redis-server', hasRedis))('broken networks', () => {
+describe.skipIf(!hasRedis)('broken networks', () => {
   describe.each(libraries)('with %s', (library) => {
     /** Connections through a proxy. */
     async function proxied(): Promise<{ proxy: StoreProxy; connections: Connections }> {

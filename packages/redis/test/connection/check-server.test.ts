@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { SluiceError } from '@sluice/core'
-import { needs } from '@sluice/needs'
 import { hasRedis, type RedisProcess, startCluster, startRedis } from '@sluice/test-redis'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { checkServer } from '../../src/connection/check-server.ts'
@@ -10,7 +9,7 @@ import { scriptTexts } from '../../src/scripts.generated.ts'
 import { ask } from '../support/asks.ts'
 import { libraries, open, refusal } from './support.ts'
 
-describe.skipIf(!needs('redis-server', hasRedis))('the check of a server', () => {
+describe.skipIf(!hasRedis)('the check of a server', () => {
   let server: RedisProcess
 
   beforeAll(async () => {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { needs } from '@sluice/needs'
 import {
   hasRedis,
   type RedisCluster,
@@ -115,105 +114,102 @@ test('an address or a client, and not both', () => {
   assert.throws(() => checkConnectionOptions({ url: 'redis://a', client }), /exactly one/)
 })
 
-describe.skipIf(!needs('redis-server', hasRedis))(
-  'with the settings of a client that is handed in',
-  () => {
-    let server: RedisProcess
-    let cluster: RedisCluster
+describe.skipIf(!hasRedis)('with the settings of a client that is handed in', () => {
+  let server: RedisProcess
+  let cluster: RedisCluster
 
-    beforeAll(async () => {
-      server = await startRedis({ settings: ['requirepass secret'], password: 'secret' })
-      cluster = await startCluster()
-    })
+  beforeAll(async () => {
+    server = await startRedis({ settings: ['requirepass secret'], password: 'secret' })
+    cluster = await startCluster()
+  })
 
-    afterAll(async () => {
-      await server.dispose()
-      await cluster.dispose()
-    })
+  afterAll(async () => {
+    await server.dispose()
+    await cluster.dispose()
+  })
 
-    test.each([
-      [
-        'node-redis',
-        () => nodeRedis({ password: 'secret', database: 2, socket: { port: server.port } }),
-      ],
-      ['ioredis', () => ioredis({ password: 'secret', db: 2, port: server.port })],
-    ])('%s: its password and database are used, and its own connection is not', async (_, make) => {
-      const connections = await open({ client: make() as RedisClient })
-      await connections.send('a', ['SET', 'a', '1'])
-      await server.command('SELECT', 2)
-      assert.equal(await server.command('GET', 'a'), '1')
-      await server.command('FLUSHDB')
-      assert.equal(await connections.send('a', ['GET', 'a']), null)
-    })
+  test.each([
+    [
+      'node-redis',
+      () => nodeRedis({ password: 'secret', database: 2, socket: { port: server.port } }),
+    ],
+    ['ioredis', () => ioredis({ password: 'secret', db: 2, port: server.port })],
+  ])('%s: its password and database are used, and its own connection is not', async (_, make) => {
+    const connections = await open({ client: make() as RedisClient })
+    await connections.send('a', ['SET', 'a', '1'])
+    await server.command('SELECT', 2)
+    assert.equal(await server.command('GET', 'a'), '1')
+    await server.command('FLUSHDB')
+    assert.equal(await connections.send('a', ['GET', 'a']), null)
+  })
 
-    test('node-redis: a limit of its queue of commands does not count for what queues send', async () => {
-      const socket = { port: server.port }
-      const client = nodeRedis({ password: 'secret', commandsQueueMaxLength: 1, socket })
-      const connections = await open({ client: client as RedisClient })
-      const pings = Array.from({ length: 10 }, () => connections.send('a', ['PING']))
-      assert.deepEqual(new Set(await Promise.all(pings)), new Set(['PONG']))
-    })
+  test('node-redis: a limit of its queue of commands does not count for what queues send', async () => {
+    const socket = { port: server.port }
+    const client = nodeRedis({ password: 'secret', commandsQueueMaxLength: 1, socket })
+    const connections = await open({ client: client as RedisClient })
+    const pings = Array.from({ length: 10 }, () => connections.send('a', ['PING']))
+    assert.deepEqual(new Set(await Promise.all(pings)), new Set(['PONG']))
+  })
 
-    test.each([
-      [
-        'node-redis',
-        () => {
-          const commandOptions = { typeMapping: { 36: Buffer, 58: String } }
-          return nodeRedis({ password: 'secret', commandOptions, socket: { port: server.port } })
-        },
-      ],
-      [
-        'ioredis',
-        () => {
-          const reading = { stringNumbers: true, protocol: 3, replyMapping: 'resp3' }
-          return ioredis({ password: 'secret', port: server.port, ...reading })
-        },
-      ],
-    ])('%s: settings for the reading of replies do not count', async (_, make) => {
-      const connections = await open({ client: make() as RedisClient })
-      assert.equal(await connections.send('h', ['HSET', 'h', 'a', '1']), 1)
-      assert.deepEqual(await connections.send('h', ['HGETALL', 'h']), ['a', '1'])
-      assert.equal(await connections.send('h', ['DEL', 'h']), 1)
-    })
+  test.each([
+    [
+      'node-redis',
+      () => {
+        const commandOptions = { typeMapping: { 36: Buffer, 58: String } }
+        return nodeRedis({ password: 'secret', commandOptions, socket: { port: server.port } })
+      },
+    ],
+    [
+      'ioredis',
+      () => {
+        const reading = { stringNumbers: true, protocol: 3, replyMapping: 'resp3' }
+        return ioredis({ password: 'secret', port: server.port, ...reading })
+      },
+    ],
+  ])('%s: settings for the reading of replies do not count', async (_, make) => {
+    const connections = await open({ client: make() as RedisClient })
+    assert.equal(await connections.send('h', ['HSET', 'h', 'a', '1']), 1)
+    assert.deepEqual(await connections.send('h', ['HGETALL', 'h']), ['a', '1'])
+    assert.equal(await connections.send('h', ['DEL', 'h']), 1)
+  })
 
-    test('a cluster of node-redis that is connected', async () => {
-      const [{ port } = { port: 0 }] = cluster.nodes
-      const client = createCluster({
-        rootNodes: [{ socket: { host: '127.0.0.1', port } }],
-        defaults: safe.nodeRedis,
-      })
-      await expect(open({ client: client as unknown as RedisClient })).rejects.toThrow('connect it')
-      await client.connect()
-      onTestFinished(() => client.destroy())
-      await writeToAll(client)
+  test('a cluster of node-redis that is connected', async () => {
+    const [{ port } = { port: 0 }] = cluster.nodes
+    const client = createCluster({
+      rootNodes: [{ socket: { host: '127.0.0.1', port } }],
+      defaults: safe.nodeRedis,
     })
+    await expect(open({ client: client as unknown as RedisClient })).rejects.toThrow('connect it')
+    await client.connect()
+    onTestFinished(() => client.destroy())
+    await writeToAll(client)
+  })
 
-    test('a cluster of ioredis', async () => {
-      const client = new Cluster(
-        cluster.nodes.map(({ port }) => ({ host: '127.0.0.1', port })),
-        safeCluster,
-      )
-      onTestFinished(() => client.disconnect())
-      await writeToAll(client)
-    })
+  test('a cluster of ioredis', async () => {
+    const client = new Cluster(
+      cluster.nodes.map(({ port }) => ({ host: '127.0.0.1', port })),
+      safeCluster,
+    )
+    onTestFinished(() => client.disconnect())
+    await writeToAll(client)
+  })
 
-    test('ioredis with Sentinels follows a failover', async () => {
-      const servers = await startSentinel()
-      onTestFinished(() => servers.dispose())
-      const sentinels = servers.sentinels.map(({ port }) => ({ host: '127.0.0.1', port }))
-      const connections = await open({
-        client: ioredis({ sentinels, name: servers.name }) as RedisClient,
-      })
-      const barrier = await connections.barrier('a')
-      await connections.send('a', ['SET', 'a', '1'])
-      await barrier.confirmed(1, 30_000)
-      const first = await servers.primary()
-      await first.kill()
-      await servers.promoted(first)
-      await expect.poll(() => connections.send('a', ['GET', 'a']).catch(() => '')).toBe('1')
+  test('ioredis with Sentinels follows a failover', async () => {
+    const servers = await startSentinel()
+    onTestFinished(() => servers.dispose())
+    const sentinels = servers.sentinels.map(({ port }) => ({ host: '127.0.0.1', port }))
+    const connections = await open({
+      client: ioredis({ sentinels, name: servers.name }) as RedisClient,
     })
-  },
-)
+    const barrier = await connections.barrier('a')
+    await connections.send('a', ['SET', 'a', '1'])
+    await barrier.confirmed(1, 30_000)
+    const first = await servers.primary()
+    await first.kill()
+    await servers.promoted(first)
+    await expect.poll(() => connections.send('a', ['GET', 'a']).catch(() => '')).toBe('1')
+  })
+})
 
 async function writeToAll(client: object): Promise<void> {
   const connections = await open({ client: client as RedisClient })

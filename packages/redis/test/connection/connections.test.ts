@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { needs } from '@sluice/needs'
 import {
   hasRedis,
   type RedisCluster,
@@ -14,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { ConnectionError, type Connections, ReplyError } from '../../src/connection/connections.ts'
 import { libraries, open, refusal } from './support.ts'
 
-describe.skipIf(!needs('redis-server', hasRedis))('connections', () => {
+describe.skipIf(!hasRedis)('connections', () => {
   describe.each(libraries)('with %s', (library) => {
     describe('to one server', () => {
       let server: RedisProcess

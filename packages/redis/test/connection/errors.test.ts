@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { never } from '@sluice/core'
-import { needs } from '@sluice/needs'
 import { hasRedis, slotOf, startCluster, startRedis, startReplicated } from '@sluice/test-redis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { ConnectionError, ReplyError } from '../../src/connection/connections.ts'
@@ -27,7 +26,7 @@ test('a lost reply is an unknown outcome, and a command that was not sent is tri
   }
 })
 
-describe.skipIf(!needs('redis-server', hasRedis))('errors of servers', () => {
+describe.skipIf(!hasRedis)('errors of servers', () => {
   /** The code of the error that a write gets. */
   async function writeError(url: string, library: 'redis' | 'ioredis'): Promise<unknown> {
     const write = async (): Promise<void> => {
