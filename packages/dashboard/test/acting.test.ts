@@ -8,9 +8,9 @@ import { postgresDriver } from '@sluice/postgres'
 import { sqliteDriver } from '@sluice/sqlite'
 import { type PostgresServer, startPostgres } from '@sluice/test-postgres'
 import { createRateLimitingQueue, createWorker, exponential, type RateLimitingQueue } from 'sluice'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ActionResult, KeyLine, Overview } from '../src/wire.ts'
-import { type Answer, actingSite, type Site, withQuery } from './site.ts'
+import { type Answer, actingSite, kept, type Site, withQuery } from './site.ts'
 
 let postgres: PostgresServer
 let folder: string
@@ -37,19 +37,14 @@ const stores: Record<string, () => Driver> = {
 
 for (const [name, make] of Object.entries(stores)) {
   describe(`acting on ${name}`, () => {
-    const open: { close(): Promise<void> }[] = []
-
-    afterEach(async () => {
-      for (const one of open.splice(0)) await one.close()
-    })
-
     async function setUp(): Promise<{ site: Site; queue: RateLimitingQueue<unknown> }> {
       const clock = fakeClock()
       const driver = make()
       const limiter = exponential({ baseMs: 1_000, maxMs: 60_000 })
-      const queue = createRateLimitingQueue<unknown>({ name: 'orders', driver, clock, limiter })
-      const site = await actingSite({ driver, clock })
-      open.push(site, queue)
+      const queue = kept(
+        createRateLimitingQueue<unknown>({ name: 'orders', driver, clock, limiter }),
+      )
+      const site = kept(await actingSite({ driver, clock }))
       return { site, queue }
     }
 

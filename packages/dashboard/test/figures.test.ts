@@ -1,15 +1,9 @@
 import { createRateLimitingQueue, createWorker, exponential, type Worker } from 'sluice'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { histogramOf, quantilesOf } from '../src/views/durations/run-histogram.ts'
 import type { Overview, QueueRow, QueueView } from '../src/wire.ts'
 import { EventReader } from './event-reader.ts'
-import { Site } from './site.ts'
-
-const open: { close(): Promise<unknown> }[] = []
-
-afterEach(async () => {
-  for (const one of open.splice(0).reverse()) await one.close()
-})
+import { kept, Site } from './site.ts'
 
 describe('quantiles', () => {
   test('lie within the bounds of what was counted', () => {
@@ -29,16 +23,17 @@ describe('quantiles', () => {
 
 describe('the limiter of a queue', () => {
   test('is that of the workers which take keys, as explain has it, after a newer one has stopped', async () => {
-    const site = new Site()
+    const site = kept(new Site())
     const { driver, clock } = site
     const start = (baseMs: number): Worker => {
       const limiter = exponential({ baseMs, maxMs: 3_600_000 })
-      const queue = createRateLimitingQueue<string>({ name: 'orders', driver, clock, limiter })
+      const queue = kept(
+        createRateLimitingQueue<string>({ name: 'orders', driver, clock, limiter }),
+      )
       const worker = createWorker({ queue, async handler() {} })
-      open.push(queue, { close: () => worker.stop() })
+      onTestFinished(() => worker.stop())
       return worker
     }
-    open.push(site)
     start(1_000)
     await clock.step(1)
     const newer = start(2_000)
@@ -55,11 +50,11 @@ describe('the flow of a queue', () => {
   async function flowing(
     seconds: number,
     perSecond: number,
-  ): Promise<{ site: Site; row: QueueRow }> {
-    const site = new Site()
+  ): Promise<{ site: Site; worker: Worker; row: QueueRow }> {
+    const site = kept(new Site())
     const { driver, clock } = site
     const limiter = exponential({ baseMs: 3_600_000, maxMs: 3_600_000 })
-    const queue = createRateLimitingQueue<string>({ name: 'orders', driver, clock, limiter })
+    const queue = kept(createRateLimitingQueue<string>({ name: 'orders', driver, clock, limiter }))
     const worker = createWorker({
       queue,
       concurrency: 4,
@@ -67,7 +62,7 @@ describe('the flow of a queue', () => {
         if (Number(item.slice(1)) % 4 === 0) throw new Error('no')
       },
     })
-    open.push(site, queue, { close: () => worker.stop() })
+    onTestFinished(() => worker.stop())
     const events = new EventReader(await site.send('/api/stream?about=overview'))
     for (let second = 0; second < seconds; second += 1) {
       for (let key = 0; key < perSecond; key += 1) {
@@ -79,7 +74,7 @@ describe('the flow of a queue', () => {
     }
     await events.cancel()
     const { body } = await site.ask<Overview>('/api/overview')
-    return { site, row: body.queues[0] as QueueRow }
+    return { site, worker, row: body.queues[0] as QueueRow }
   }
 
   test('is computed from the totals of workers, over the last minute', async () => {
@@ -122,9 +117,9 @@ describe('the flow of a queue', () => {
   })
 
   test('ends when the worker has gone', async () => {
-    const { site, row } = await flowing(60, 5)
+    const { site, worker, row } = await flowing(60, 5)
     expect(row.flow.outPerSecond).toBeGreaterThan(4)
-    await open.pop()?.close()
+    await worker.stop()
     await site.clock.step(120_000)
     const { body } = await site.ask<Overview>('/api/overview')
     expect(body.queues[0]).toMatchObject({ workers: 0, slots: 0, gone: 0, flow: {} })
