@@ -115,7 +115,7 @@ describe.skipIf(!hasChromium)('a dialog and a filter', { timeout: 240_000 }, () 
     'keeps the keys of a page selected when those of another are selected, or no longer',
     desk.on(async (visit) => {
       const { page } = visit
-      await visit.go(ordersPlace)
+      await visit.go(ordersPage)
       const rows = () => visit.count('.key-grid tbody .row')
       const every = page.getByLabel('Select every key that is shown')
       await visit.until(rows, 100)
