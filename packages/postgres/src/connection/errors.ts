@@ -132,7 +132,10 @@ function adviceFor(state: string | undefined): string {
 export function describe(error: unknown): string {
   const state = sqlStateOf(error)
   const stateText = state === undefined ? '' : ` (SQLSTATE ${state})`
-  return `${messageOf(error)}${stateText}${adviceFor(state)}`
+  // A standby refuses `begin read write` as an unsupported setting; messages may be translated.
+  const routine = (error as { routine?: unknown } | undefined)?.routine
+  const advice = adviceFor(routine === 'call_bool_check_hook' ? '25006' : state)
+  return `${messageOf(error)}${stateText}${advice}`
 }
 
 /** Any failure of the store, as a `SluiceError`, with more advice than its SQLSTATE gives. */
