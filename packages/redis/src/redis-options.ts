@@ -26,7 +26,7 @@ export interface RedisOptions extends ConnectionOptions {
   readonly oneSlot?: boolean | undefined
   /**
    * Whether a server is accepted that deletes keys of queues when its memory is full (`maxmemory-policy
-   * allkeys-…`), and with them acknowledged adds. Default false.
+   * allkeys-…`), and with them acknowledged adds; a queue that lost a part may have to be purged. Default false.
    */
   readonly acceptsEviction?: boolean | undefined
   /** The failures that an acknowledged write has survived. Default: as your server is set. */
