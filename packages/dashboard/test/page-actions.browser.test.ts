@@ -8,7 +8,7 @@ import { startStage } from './browser/stage.ts'
 import { coded, failOnce } from './browser/stores.ts'
 import { Visit } from './browser/visit.ts'
 
-const queuePlace = (queue: string): PageLocation => ({ at: 'queue', queue, keys: {}, cursors: [] })
+const queuePage = (queue: string): PageLocation => ({ at: 'queue', queue, keys: {}, cursors: [] })
 const keyPlace =
   (key: string) =>
   (queue: string): PageLocation => ({ at: 'key', queue, key })
@@ -73,7 +73,7 @@ describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => 
 
     it(
       'adds a key with item, delay and priority, and says why it does not',
-      at(queuePlace, async (visit) => {
+      at(queuePage, async (visit) => {
         await press(visit, 'Add key')
         await visit.page.getByLabel('Key', { exact: true }).fill('fresh')
         await visit.page.getByLabel('Item, as JSON').fill('{"a": [1, 2')
@@ -166,7 +166,7 @@ describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => 
 
     it(
       'pauses and resumes a queue, and says how many keys will wait',
-      at(queuePlace, async (visit) => {
+      at(queuePage, async (visit) => {
         await press(visit, 'Pause')
         await visit.reads('dialog', /Workers stop .* 1 ready key will wait/)
         await agree(visit, 'Pause')
@@ -183,7 +183,7 @@ describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => 
 
     it(
       'empties a queue only when its name was typed',
-      at(queuePlace, async (visit) => {
+      at(queuePage, async (visit) => {
         await press(visit, 'Purge')
         await visit.reads('dialog', new RegExp(`Purge ${name}\\? .* 3 keys`))
         await agreeInVain(visit, 'Purge 3 keys')
@@ -200,7 +200,7 @@ describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => 
     it(
       'does something to the keys that were ticked',
       at(
-        queuePlace,
+        queuePage,
         async (visit) => {
           await visit.until(() => visit.count('.key-grid tbody .row'), 7)
           const tick = (key: string) => visit.page.getByLabel(`Select ${key}`, { exact: true })
@@ -261,10 +261,10 @@ describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => 
     const served = await serve({ driver })
     stores.closing(() => served.stop())
     const [one, other] = [
-      await Visit.begin(stage.browser, served, queuePlace('orders')),
-      await Visit.begin(stage.browser, served, queuePlace('orders')),
+      await Visit.begin(stage.browser, served, queuePage('orders')),
+      await Visit.begin(stage.browser, served, queuePage('orders')),
     ]
-    const elsewhere = await Visit.begin(stage.browser, served, queuePlace('mails'))
+    const elsewhere = await Visit.begin(stage.browser, served, queuePage('mails'))
     await press(one, 'Pause')
     await agree(one, 'Pause')
     await one.until(() => one.count('.notice'), 1)
@@ -316,7 +316,7 @@ describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => 
     await stores.queue(driver, 'orders').add('a')
     const served = await serve({ driver, allowActions: false })
     stores.closing(() => served.stop())
-    const visit = await Visit.begin(stage.browser, served, queuePlace('orders'))
+    const visit = await Visit.begin(stage.browser, served, queuePage('orders'))
     await visit.until(() => visit.count('.key-grid tbody .row'), 1)
     expect(await visit.count('main button.button')).toBe(0)
     expect(await visit.count('main input[type=checkbox]')).toBe(0)
@@ -352,7 +352,7 @@ describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => 
   it('says so when the server refuses', async () => {
     const driver = stores.sqlite()
     await stores.queue(driver, 'orders').add('a')
-    const visit = await begin(driver, queuePlace('orders'))
+    const visit = await begin(driver, queuePage('orders'))
     visit.expected.push(/400|401|403/)
     await press(visit, 'Add key')
     await visit.page.getByLabel('Key', { exact: true }).fill('x'.repeat(600))
