@@ -206,6 +206,8 @@ describe.skipIf(!hasRedis)('doctor', () => {
       'not dirty': `call('ZREM', dirty, 'dirty')`,
       'dirty without a run': `call('ZADD', dirty, 1, 'held')`,
       'a row that cannot be read': `call('HSET', rows, 'ready', 'x')`,
+      'a row that is too long': `call('HSET', rows, 'ready', call('HGET', rows, 'ready') .. 'x')`,
+      'a row of no set': `call('HSET', rows, 'ready', '\\7' .. string.sub(call('HGET', rows, 'ready'), 2))`,
       'a set is missing': `call('DEL', held)`,
     }
     for (const [queue, lua] of Object.entries(damages)) await damage(queue, lua)

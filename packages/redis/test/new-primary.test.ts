@@ -1,5 +1,6 @@
 import type { Driver } from '@sluice/core/driver'
 import { never } from '@sluice/core/driver'
+import { StoreProxy } from '@sluice/needs/store-proxy'
 import { hasRedis, onDisk, type RedisProcess, startRedis } from '@sluice/test-redis'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type Replayed, redisDriver } from '../src/index.ts'
@@ -97,6 +98,41 @@ describe.skipIf(!hasRedis)('the first script on a new primary', () => {
     }
     const { rows } = await driver.list('twice', { limit: 10 })
     expect(rows.map(({ key }) => key)).toEqual(['b', 'c'])
+  })
+
+  test('keeps the item of a key that was added later than the add that is repeated', async () => {
+    const server = await startRedis()
+    onTestFinished(() => server.dispose())
+    const proxy = await StoreProxy.start(server.port)
+    onTestFinished(() => proxy.stop())
+    const replayed = Promise.withResolvers<Replayed>()
+    const url = `redis://127.0.0.1:${proxy.port}`
+    const driver = redisDriver({ url, onReplay: replayed.resolve })
+    const other = redisDriver({ url: server.url })
+    for (const each of [driver, other]) {
+      await each.open({})
+      onTestFinished(() => each.close())
+    }
+    const ask = (key: string, item: string) => ({ key, item, priority: 0, delayMs: 0 })
+    await driver.add('kept', [ask('a', '"old"')], options)
+    await proxy.become('cut')
+    // It has nothing on its disk.
+    await server.kill()
+    await server.start()
+    const adds = ['b', 'c', 'a'].map((key) => ask(key, '"new"'))
+    const add = async () => await other.add('kept', adds, options)
+    await expect.poll(() => add().catch(() => 'away')).not.toBe('away')
+    const { claims } = await other.claim('kept', { ...request, limit: 3 })
+    expect(claims).toHaveLength(3)
+    await proxy.become('pass')
+    expect((await replayed.promise).adds).toBe(1)
+    const { rows } = await other.list('kept', { limit: 10 })
+    const items = rows.map(({ key, item, dueAt }) => [key, item, dueAt === never])
+    expect(items.sort()).toEqual([
+      ['a', '"new"', false],
+      ['b', '"new"', true],
+      ['c', '"new"', true],
+    ])
   })
 
   test('begins a range above the numbers of keys that were moved here', async () => {

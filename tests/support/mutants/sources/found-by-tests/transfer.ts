@@ -128,4 +128,18 @@ export const foundByTestsOfTransfer: readonly FoundByTest[] = [
       title: 'the rest of the process goes on between the pages of a long queue',
     },
   },
+  {
+    name: 'an add that is repeated on a new Redis primary replaces the item of a later one',
+    edits: [
+      {
+        file: 'packages/redis/src/scripts.generated.ts',
+        find: 'if isReplay and not isNew and isLater then',
+        replace: 'if isReplay and not isNew then',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/new-primary.test.ts',
+      title: 'keeps the item of a key that was added later than the add that is repeated',
+    },
+  },
 ]
