@@ -141,6 +141,23 @@ test('a worker that is not seen any more has vanished, and is said once', async 
   expect((await events()).filter((text) => text.startsWith('worker'))).toEqual([])
 })
 
+test('neither an unparked key nor a process without a worker that goes is an event', async () => {
+  const clock = fakeClock(1_000_000)
+  const driver = memoryDriver()
+  await using inspection = inspectStore(driver, { clock })
+  await inspection.add('orders', { key: 'a' })
+  const orders = inspection.queue('orders')
+  await orders.park('a')
+  const worker = { holder: 'w', host: 'h', pid: 7, concurrency: 0, settings: {} }
+  const failuresExpireMs = failuresExpireMsDefault
+  await driver.tick('orders', { holder: 'w', limit: 1, failuresExpireMs, worker })
+  const source = new StoreEvents(inspection, undefined)
+  await source.next()
+  await orders.unpark('a')
+  await clock.step(120_000)
+  expect((await source.next()).map(({ event }) => event)).toEqual(['state'])
+})
+
 test('events of a read that failed half-way come with the next one', async () => {
   const driver = memoryDriver()
   await using inspection = inspectStore(driver)

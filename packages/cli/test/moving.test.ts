@@ -78,6 +78,29 @@ describe('copy', () => {
     )
     expect(await names(second)).toBe(await names(store))
     expect(await output(['queues'], { store })).not.toContain('paused')
+    expect(await output(['copy', store, second, 'orders'])).toBe('orders: 4 keys copied\n')
+  })
+
+  test('ends when it is interrupted, and is safe to repeat', async () => {
+    const [store, second] = [newFile(), newFile()]
+    const keys = Array.from({ length: 5_000 }, (_, at) => `k${at}`)
+    await output(['add', 'orders', '--stdin'], { store, stdin: keys })
+    const interruption = new AbortController()
+    const { code } = await cli(['copy', store, second], {
+      isTTY: true,
+      interrupted: interruption.signal,
+      onErr: (text) => {
+        if (text.includes('lines copied')) interruption.abort(new Interrupted('SIGINT'))
+      },
+    })
+    expect(code).toBe(130)
+    const copied = await output(['ls', 'orders', '--force', '--all', '-o', 'name'], {
+      store: second,
+    })
+    expect(copied.split('\n').length).toBeLessThan(5_000)
+    expect(await json(['copy', store, second])).toEqual({
+      queues: [{ queue: 'orders', copied: 5_000 }],
+    })
   })
 
   test('copies the named queues, and merges into those that the target has', async () => {
@@ -94,8 +117,10 @@ describe('copy', () => {
   test('says that a store has no queues', async () => {
     const store = newFile()
     await output(['migrate'], { store })
-    const { code, out, err } = await cli(['move', store, newFile()])
-    expect({ code, out, err }).toEqual({ code: 0, out: '', err: 'no queues to move\n' })
+    for (const verb of ['copy', 'move']) {
+      const ended = await cli([verb, store, newFile()])
+      expect(ended).toEqual({ code: 0, out: '', err: `no queues to ${verb}\n` })
+    }
   })
 
   test('refuses a source that does not exist, and creates no target for it', async () => {
@@ -292,6 +317,33 @@ describe('bench', () => {
         queues?.map(({ queue }) => queue)
       expect(names(await json(['queues'], { store }))).toEqual(names(before))
     }
+  })
+
+  test('measures as many keys as it was told, however few', async () => {
+    const { results } = await json<{
+      results: { keys: number; ms: number; perSecond: number }[]
+    }>(['bench', '--keys', '3'], { store: await filled() })
+    expect(results.map(({ keys }) => keys)).toEqual([3, 3, 6])
+    for (const { keys, ms, perSecond } of results) {
+      expect((perSecond * ms) / (keys * 1_000)).toBeCloseTo(1, 1)
+    }
+    const { code, err } = await cli(['bench', '--keys', '0'], { store: newFile() })
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('--keys') })
+  })
+
+  test('leaves no queue behind when it is interrupted', async () => {
+    const store = await filled()
+    const interruption = new AbortController()
+    const { code } = await cli(['bench'], {
+      store,
+      isTTY: true,
+      interrupted: interruption.signal,
+      onErr: (text) => {
+        if (text.includes('at a time')) interruption.abort(new Interrupted('SIGINT'))
+      },
+    })
+    expect(code).toBe(130)
+    expect(await output(['queues', '-o', 'name'], { store })).toBe('mails\norders\n')
   })
 
   test('takes memory, which no other command does', async () => {

@@ -72,6 +72,10 @@ describe.each(kinds)('while $kind is away', ({ serve }) => {
     await output(['purge', 'orders', '--yes'], { store })
     await saidLater(queues, /orders +paused +0 /)
     expect(await endedLater(drain)).toMatchObject({ code: 0, out: 'orders is drained\n' })
+    await stop()
+    for (const watch of [queues, events]) {
+      expect((await watch.both(2_000)).err).toMatch(/trying again every 2\.0s\n$/)
+    }
     for (const watch of [queues, events, top]) expect((await watch.interrupt()).code).toBe(130)
   })
 

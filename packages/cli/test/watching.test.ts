@@ -36,11 +36,18 @@ describe.each(storeKinds())('--watch on $kind', ({ fresh }) => {
   test('reads at the given interval', async () => {
     const store = await fresh()
     const watch = new Watch(['queues', '--watch', '--interval', '30s'], store)
-    expect(await watch.next()).toBe('')
+    expect(await watch.both()).toEqual({ out: '', err: 'no queues in this store\n' })
+    expect(await watch.both(30_000)).toEqual({ out: '', err: '' })
     await output(['add', 'orders', 'a'], { store })
     expect(await watch.next(29_000)).toBe('')
     expect(await watch.next(1_000)).toMatch(/orders +\S*no workers\S* +1 /)
     await watch.interrupt()
+    const busy = new Watch(['ls', 'orders', '--watch', '--interval', '1ms'], store)
+    await busy.next()
+    await output(['add', 'orders', 'b'], { store })
+    expect(await busy.next(99)).toBe('')
+    expect(await busy.next(1)).toMatch(/^b +ready/)
+    await busy.interrupt()
   })
 
   test('held keys of a queue that is made meanwhile are watched', async () => {

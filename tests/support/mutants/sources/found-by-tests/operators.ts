@@ -238,4 +238,24 @@ export const foundByTestsOfOperators: readonly FoundByTest[] = [
     ['dashboard/src/http/check-origin.ts', '.hostname + port', ' && name + port'],
     ['serving', 'an address that browsers write in another way'],
   ),
+  of(
+    'a copy does not end when it is interrupted',
+    ['cli/src/commands/stores/copy.ts', '      signal.throwIfAborted()\n', ''],
+    ['moving', 'ends when it is interrupted, and is safe to repeat'],
+  ),
+  of(
+    'a benchmark that is interrupted leaves its queue in the store',
+    ['cli/src/commands/stores/bench.ts', 'queue(queue).purge()', 'queue(queue).counts()'],
+    ['moving', 'leaves no queue behind when it is interrupted'],
+  ),
+  of(
+    'a process without a worker that ends is a worker that has vanished',
+    ['cli/src/rows/store-events.ts', 'worker.concurrency === 0 || ', ''],
+    ['events', 'neither an unparked key nor a process without a worker that goes is an event'],
+  ),
+  of(
+    'the second outage of a watched store is not reported',
+    ['cli/src/rows/repeated-reads.ts', '      isFailing = false\n', ''],
+    ['watching-outages', 'commands that watch say so once, and go on when it is back'],
+  ),
 ]
