@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import { afterEach, describe, it } from 'vitest'
 import { hasChromium } from './browser/chromium.ts'
 import { serve } from './browser/served.ts'
@@ -29,6 +30,7 @@ describe.skipIf(!hasChromium)('the connection of the page', { timeout: 240_000 }
     await page.route('**/api/key?*', (route) => route.abort())
     await page.locator('[data-row=a] a').click()
     await visit.reads('.trouble', /^Connection lost .* Showing old data; updates are paused\.$/)
+    await visit.reads('.freshness', /^paused/)
     await page.unroute('**/api/key?*')
     await page.goBack()
     await page.locator('[data-row=a] a').click()
@@ -51,16 +53,29 @@ describe.skipIf(!hasChromium)('the connection of the page', { timeout: 240_000 }
   })
 
   it('is shared by more visible windows than a browser opens connections', async () => {
-    const { queue, visit } = await setUp(100)
+    const { queue, visit, page } = await setUp(100)
     const opened = Array.from({ length: 7 }, () => visit.context.newPage())
-    const windows = [visit.page, ...(await Promise.all(opened))]
-    await Promise.all(windows.map((page) => page.goto(visit.page.url())))
+    const windows = [page, ...(await Promise.all(opened))]
+    await Promise.all(windows.map((each) => each.goto(page.url())))
     await queue.add('b')
-    for (const page of windows) await visit.until(() => page.locator('[data-row=b]').count(), 1)
-    const live = async () => {
-      const texts = windows.map((page) => page.locator('.freshness').textContent())
-      return (await Promise.all(texts)).filter((text) => text?.startsWith('live')).length
-    }
+    for (const each of windows) await visit.until(() => each.locator('[data-row=b]').count(), 1)
+    const isLive = async (each: Page) =>
+      (await each.locator('.freshness').textContent())?.startsWith('live')
+    const states = () => Promise.all(windows.map(isLive))
+    const live = async () => (await states()).filter(Boolean).length
+    await visit.until(live, 4)
+    const left = windows[(await states()).indexOf(true)] ?? page
+    // A headless browser never hides a page on its own.
+    const show = (state: 'hidden' | 'visible') =>
+      left.evaluate((wanted) => {
+        Object.defineProperty(document, 'visibilityState', { configurable: true, value: wanted })
+        document.dispatchEvent(new Event('visibilitychange'))
+      }, state)
+    await show('hidden')
+    // It still says so, and another has its turn.
+    await visit.until(live, 5)
+    await show('visible')
+    await left.locator('.trouble', { hasText: 'other windows of this browser' }).waitFor()
     await visit.until(live, 4)
     await visit.end()
   })

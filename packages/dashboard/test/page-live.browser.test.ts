@@ -265,6 +265,10 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     await page.route('**/api/session', (route) => route.abort())
     await page.clock.runFor(21_000)
     await visit.reads('.trouble', /^Connection lost /)
+    const again = page.waitForRequest(/api.session/)
+    await page.clock.runFor(30_000)
+    await again
+    await visit.reads('.trouble', /^Connection lost 3\d(\.\d)? s ago/)
     await queue.add('b')
     await end()
     await page.unroute('**/api/session')

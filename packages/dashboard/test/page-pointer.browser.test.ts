@@ -59,6 +59,36 @@ describe.skipIf(!hasChromium)('the pointer', { timeout: 240_000 }, () => {
     }),
   )
 
+  it(
+    'begins a screen at its top, comes back to where one was scrolled, and goes nowhere twice',
+    desk.on(async (visit) => {
+      const { page } = visit
+      const scrolled = () => page.evaluate(() => scrollY)
+      const steps = () => page.evaluate(() => history.length)
+      await page.setViewportSize({ width: 1_280, height: 200 })
+      await visit.go(ordersPlace)
+      const figure = page.locator('.key-grid .row .figure').first()
+      await figure.waitFor()
+      await page.evaluate(() => scrollTo(0, 150))
+      // The second time, the key is shown at once.
+      for (const _ of [1, 2]) {
+        await figure.dispatchEvent('click')
+        await visit.reads('h1', /^failed$/)
+        await visit.reads('.key-state', 'backoff')
+        expect(await scrolled()).toBe(0)
+        await page.goBack()
+        await visit.reads('h1', /^orders$/)
+        await visit.until(scrolled, 150)
+      }
+      await page.keyboard.press('f')
+      await visit.reads('h1', /^Failures/)
+      const before = await steps()
+      await page.keyboard.press('f')
+      expect(await steps()).toBe(before)
+      await page.setViewportSize({ width: 1_280, height: 720 })
+    }),
+  )
+
   it.each(['Control', 'Shift'] as const)(
     'opens a row on a page of its own with %s, as its link does',
     (modifier) =>
