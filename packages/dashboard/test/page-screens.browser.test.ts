@@ -233,6 +233,11 @@ describe.skipIf(!hasChromium)('the screens', { timeout: 240_000 }, () => {
     await visit.reads('.empty', /Not available .*128 bytes/)
     await visit.page.getByRole('link', { name: 'All queues', exact: true }).click()
     await visit.reads('.empty', /No queue yet/)
+    await visit.page.keyboard.press('p')
+    await visit.page.goBack()
+    await visit.reads('.empty', /Not available .*128 bytes/)
+    await visit.page.goForward()
+    await visit.reads('.empty', /No queue yet/)
     await visit.end()
   })
 
