@@ -66,7 +66,7 @@ describe.skipIf(!hasChromium)('the pointer', { timeout: 240_000 }, () => {
       const scrolled = () => page.evaluate(() => scrollY)
       const steps = () => page.evaluate(() => history.length)
       await page.setViewportSize({ width: 1_280, height: 200 })
-      await visit.go(ordersPlace)
+      await visit.go(ordersPage)
       const figure = page.locator('.key-grid .row .figure').first()
       await figure.waitFor()
       await page.evaluate(() => scrollTo(0, 150))

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Driver, WorkerInfo } from '@sluice/core/driver'
+import type { Driver, TransferRow, WorkerInfo } from '@sluice/core/driver'
 import { never } from '@sluice/core/driver'
 import { hasRedis, type RedisProcess, startCluster, startRedis } from '@sluice/test-redis'
 import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -171,5 +171,30 @@ describe.skipIf(!hasRedis)('the queues of a store', () => {
     await server.command('EVAL', register, 1, 'sluice:{q}:workers', ...args)
     expect(await driver.queues?.()).toEqual(['q'])
     expect((await driver.workers?.('q', 60_000))?.length).toBe(9_000)
+  })
+
+  test('list parked keys in the order of the keys, whenever their runs failed', async () => {
+    const driver = await open()
+    const times = { dueAt: 5, laterAt: never, readyAt: 5, askedAt: 5 }
+    const position = {
+      seq: 7,
+      priority: 0,
+      failures: 1,
+      crashes: 0,
+      parked: true,
+      trace: undefined,
+    }
+    const rows = ['c', 'b', 'a'].map((key, nth): TransferRow => {
+      const reasons = { lastError: undefined, why: 'add', laterWhy: 'add' } as const
+      return { key, item: undefined, ...reasons, ...times, ...position, failedAt: 10 + nth }
+    })
+    await driver.transfer?.importRows('q', rows)
+    const keys: string[] = []
+    for (let cursor: string | undefined, page = 0; page < 3; page += 1) {
+      const reply = await driver.list('q', { state: 'parked', limit: 1, cursor })
+      keys.push(...reply.rows.map(({ key }) => key))
+      cursor = reply.cursor
+    }
+    expect(keys).toEqual(['a', 'b', 'c'])
   })
 })

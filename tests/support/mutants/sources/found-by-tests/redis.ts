@@ -381,4 +381,18 @@ export const foundByTestsOfRedis: readonly FoundByTest[] = [
       title: 'error.empty',
     },
   },
+  {
+    name: 'parked keys of Redis are in the order of their failures',
+    edits: [
+      {
+        file: 'packages/redis/src/scripts.generated.ts',
+        find: 'if place == PARKED then return 0 end',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/queues.test.ts',
+      title: 'list parked keys in the order of the keys, whenever their runs failed',
+    },
+  },
 ]
