@@ -50,18 +50,32 @@ describe.each(storeKinds())('--watch on $kind', ({ fresh }) => {
     await busy.interrupt()
   })
 
-  test('held keys of a queue that is made meanwhile are watched', async () => {
+  test('leases of a queue that is made while they are watched are shown', async () => {
     const store = await fresh()
     const watch = new Watch(['leases', '-w', '-o', 'name'], store)
     expect(await watch.next()).toBe('')
-    const isHeld = Promise.withResolvers<void>()
-    await output(['add', 'orders', 'a'], { store })
-    await workOn(store, 'orders', async () => {
-      isHeld.resolve()
-      await new Promise(() => {})
+    const queue = createQueue<string>({ name: 'later', driver: await driverOf(store) })
+    onTestFinished(() => queue.close())
+    await queue.add('a')
+    await queue.get()
+    expect(await watch.next(2_000)).toBe('later/a\n')
+    await watch.interrupt()
+  })
+
+  test('failures of a queue that is made while they are watched are shown', async () => {
+    const store = await fresh()
+    const watch = new Watch(['failures', '-w', '-o', 'name'], store)
+    expect(await watch.next()).toBe('')
+    await output(['add', 'later', 'a'], { store })
+    const running = Promise.withResolvers<void>()
+    const worker = await workOn(store, 'later', () => {
+      running.resolve()
+      throw Object.assign(new Error('failed'), { code: 'E_LATER' })
     })
-    await isHeld.promise
-    expect(await watch.next(2_000)).toBe('orders/a\n')
+    await running.promise
+    // Its last heartbeat puts the failed run on record.
+    await worker.stop()
+    expect(await watch.next(2_000)).toBe('later/E_LATER\n')
     await watch.interrupt()
   })
 

@@ -1,9 +1,13 @@
+import { inspectStore, memoryDriver } from 'sluice'
 import { describe, expect, it } from 'vitest'
 import { waysTaken } from '../client/src/key/state-graph.ts'
 import { applyDelta } from '../client/src/live/apply-delta.ts'
 import { filterQueues, sortQueues } from '../client/src/overview/sort-queues.ts'
 import { heldOrder } from '../client/src/ui/held-rows.ts'
 import { deltaOf, partsOf } from '../src/live/delta.ts'
+import { KeyDisplay } from '../src/views/key-display.ts'
+import { KeyHistories } from '../src/views/key-history.ts'
+import { readKeyView } from '../src/views/key-view.ts'
 import type { KeyStep, Overview, QueueRow } from '../src/wire.ts'
 
 const row = (queue: string, ready = 0, more: Partial<QueueRow> = {}): QueueRow => ({
@@ -173,5 +177,23 @@ describe('the ways that a key took', () => {
       'add-ready',
       'backoff-ready',
     ])
+  })
+})
+
+describe('the view of a key', () => {
+  it('has only the members of an explanation that the page knows', async () => {
+    const driver = memoryDriver()
+    await using store = inspectStore(driver)
+    const inspect = store.queue('orders')
+    const explained = { ...(await inspect.explain('a')), item: 'secret' }
+    const display = new KeyDisplay({ redact: () => 'redacted' }, () => {})
+    const parts = {
+      store: { ...store, queue: () => ({ ...inspect, explain: async () => explained }) },
+      display,
+      histories: new KeyHistories(),
+    }
+    const view = await readKeyView(parts, 'orders', 'a', true)
+    expect(view).toMatchObject({ key: 'a', state: 'absent', queue: 'orders' })
+    expect(JSON.stringify(view)).not.toContain('secret')
   })
 })

@@ -83,21 +83,24 @@ export function KeySection({ location }: { readonly location: QueueLocation }): 
   const rows = useHeldRows(list.lines?.keys ?? [], (line) => line.key, hold.isHeld, list.asked)
   const canTick = mayAct()
 
-  const ids = rows.map(({ id }) => id)
-
   const tick = (next: ReadonlySet<string>) => {
     ticked.value = { filter, keys: next }
   }
-  const onSelect = (key: string, isOn: boolean, isRange: boolean) => {
+  // Keys that were ticked on other pages stay so.
+  const tickAll = (some: readonly string[], isOn: boolean) => {
     const next = new Set(keys)
-    const from = isRange ? ids.indexOf(lastTicked.current ?? key) : ids.indexOf(key)
-    const [start, end] = [Math.min(from, ids.indexOf(key)), Math.max(from, ids.indexOf(key))]
-    for (const id of start === -1 ? [key] : ids.slice(start, end + 1)) {
+    for (const id of some) {
       if (isOn) next.add(id)
       else next.delete(id)
     }
-    lastTicked.current = key
     tick(next)
+  }
+  const ids = rows.map(({ id }) => id)
+  const onSelect = (key: string, isOn: boolean, isRange: boolean) => {
+    const from = isRange ? ids.indexOf(lastTicked.current ?? key) : ids.indexOf(key)
+    const [start, end] = [Math.min(from, ids.indexOf(key)), Math.max(from, ids.indexOf(key))]
+    tickAll(start === -1 ? [key] : ids.slice(start, end + 1), isOn)
+    lastTicked.current = key
   }
   const isAllTicked = ids.length > 0 && ids.every((id) => keys.has(id))
 
@@ -130,15 +133,7 @@ export function KeySection({ location }: { readonly location: QueueLocation }): 
                   type="checkbox"
                   aria-label="Select every key that is shown"
                   checked={isAllTicked}
-                  onClick={() =>
-                    tick(
-                      new Set(
-                        isAllTicked
-                          ? [...keys].filter((key) => !ids.includes(key))
-                          : [...keys, ...ids],
-                      ),
-                    )
-                  }
+                  onClick={() => tickAll(ids, !isAllTicked)}
                 />
               </th>
             )}
