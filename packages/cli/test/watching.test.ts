@@ -62,23 +62,6 @@ describe.each(storeKinds())('--watch on $kind', ({ fresh }) => {
     await watch.interrupt()
   })
 
-  test('failures of a queue that is made while they are watched are shown', async () => {
-    const store = await fresh()
-    const watch = new Watch(['failures', '-w', '-o', 'name'], store)
-    expect(await watch.next()).toBe('')
-    await output(['add', 'later', 'a'], { store })
-    const running = Promise.withResolvers<void>()
-    const worker = await workOn(store, 'later', () => {
-      running.resolve()
-      throw Object.assign(new Error('failed'), { code: 'E_LATER' })
-    })
-    await running.promise
-    // Its last heartbeat puts the failed run on record.
-    await worker.stop()
-    expect(await watch.next(2_000)).toBe('later/E_LATER\n')
-    await watch.interrupt()
-  })
-
   test('workers are watched, with their work', async () => {
     const store = await fresh()
     await output(['add', 'orders', 'a', 'b', 'c'], { store })
