@@ -114,8 +114,8 @@ const sharing = new Set([
 ])
 
 /**
- * The collector begins later: a heap that starts small is collected each time it has grown a little, which was
- * a seventh of the processor time of the tests.
+ * The collector begins later: a heap that starts small is collected each time it has grown a little, which
+ * takes a seventh of the processor time of tests that compute.
  */
 const execArgv = ['--initial-old-space-size=256', '--min-semi-space-size=16']
 
