@@ -17,6 +17,7 @@ import {
   shifted,
   steppedStore,
 } from '../../support/transfer/full-queue.ts'
+import { move } from '../../support/transfer/move.ts'
 import { PowerCut, withPowerCut } from '../../support/transfer/power-cut.ts'
 import { turnOfEventLoop } from '../../support/transfer/turn-of-event-loop.ts'
 
@@ -79,7 +80,7 @@ describe.each(pairs)('from $from.name to $to.name', (pair) => {
     const { clock, from, to, lastToken } = await setUp(pair)
     const before = await rowsOf(from)
     const buckets = await from.buckets?.()
-    await moveQueues({ from, to, clock })
+    await move({ from, to, clock })
     expect(await rowsOf(to)).toEqual(before)
     expect(await rowsOf(from)).toEqual([])
     expect(await to.buckets?.()).toEqual(buckets)
@@ -143,7 +144,7 @@ describe.each(pairs)('from $from.name to $to.name', (pair) => {
     const queue = queueOn(to, clock)
     await queue.addAfter('later', 10_000)
     await queue.add('new')
-    await moveQueues({ from, to, clock })
+    await move({ from, to, clock })
     const rows = new Map((await rowsOf(to)).map((row) => [row.key, row]))
     const now = clock.now()
     expect(rows.get('later')).toMatchObject({
@@ -169,14 +170,14 @@ describe.each(pairs)('from $from.name to $to.name', (pair) => {
     await expect(moving).rejects.toThrow('enough')
     expect((await rowsOf(from)).length + (await rowsOf(to)).length).toBe(before.length)
     expect(await to.counts(queueName, { cap: 1 })).toMatchObject({ paused: true })
-    await moveQueues({ from, to, clock })
+    await move({ from, to, clock })
     expect(await rowsOf(to)).toEqual(before)
   })
 
   test('the rest of the process goes on between the pages of a long queue', async () => {
     const { clock, from, to } = await setUp(pair)
     const turns: ReturnType<typeof turnOfEventLoop>[] = []
-    await moveQueues({ from, to, clock, onProgress: () => turns.push(turnOfEventLoop()) })
+    await move({ from, to, clock, onProgress: () => turns.push(turnOfEventLoop()) })
     expect(turns.length).toBeGreaterThan(1)
     expect(turns.every((turn) => turn.hasPassed())).toBe(true)
   })
@@ -193,7 +194,7 @@ describe.each(pairs)('from $from.name to $to.name', (pair) => {
         onProgress: () => ending.abort(new Error('enough')),
       }),
     ).rejects.toThrow('enough')
-    await moveQueues(options)
+    await move(options)
     expect(await to.counts(queueName, { cap: 1 })).toMatchObject({ paused: true })
     expect(await rowsOf(from)).toEqual([])
     expect(await rowsOf(to)).not.toEqual([])
@@ -201,12 +202,12 @@ describe.each(pairs)('from $from.name to $to.name', (pair) => {
 
   test('a queue that is handed out at its new place goes on being so', async () => {
     const { clock, from, to } = await setUp(pair, 20)
-    await moveQueues({ from, to, clock })
+    await move({ from, to, clock })
     // Long after that, when nobody knows of the first migration any more.
     await clock.step(25 * 60 * 60 * 1_000)
     const late = queueOn(from, clock)
     await late.add('late')
-    await moveQueues({ from, to, clock })
+    await move({ from, to, clock })
     expect(await to.counts(queueName, { cap: 1 })).toMatchObject({ paused: false })
     expect((await rowsOf(to)).map(({ key }) => key)).toContain('late')
     await late.close()
@@ -215,10 +216,10 @@ describe.each(pairs)('from $from.name to $to.name', (pair) => {
   test('a queue that was resumed at its old place is not taken for one that was paused', async () => {
     const { clock, from, to } = await setUp(pair, 20)
     await from.operate?.pause(queueName)
-    await moveQueues({ from, to, clock })
+    await move({ from, to, clock })
     await from.operate?.resume(queueName)
     await to.operate?.resume(queueName)
-    await moveQueues({ from, to, clock })
+    await move({ from, to, clock })
     expect(await to.counts(queueName, { cap: 1 })).toMatchObject({ paused: false })
   })
 })
@@ -252,7 +253,7 @@ describe.each(interruptedPairs)('from $from.name to $to.name, where the power fa
         const ask = { item: undefined, priority: 0, delayMs: 0 }
         await from.add(queueName, [{ ...ask, key: 'added/from' }], options)
         await to.add(queueName, [{ ...ask, key: 'added/to' }], options)
-        await moveQueues({ from, to, clock })
+        await move({ from, to, clock })
         const where = `${after ? 'after' : 'before'} step ${step}: ${cut.steps.at(-1)}`
         const rows = await rowsOf(to)
         const added = rows.filter(({ key }) => key?.startsWith('added/')).map(({ key }) => key)

@@ -1,0 +1,22 @@
+import type { FakeClock } from '@sluice/core/testing'
+import { type MovedQueue, type MoveQueuesOptions, moveQueues } from 'sluice/transfer'
+
+/**
+ * Moves queues, and steps the clock while the move waits: on a busy machine a server may not answer in time, and
+ * the move then tries again a little later.
+ */
+export async function move(
+  options: MoveQueuesOptions & { readonly clock: FakeClock },
+): Promise<readonly MovedQueue[]> {
+  const { clock } = options
+  const timers = clock.waiters()
+  let isOver = false
+  const moving = moveQueues(options).finally(() => {
+    isOver = true
+  })
+  while (!isOver) {
+    await Promise.race([moving, clock.waitForWaiters(timers + 1)])
+    if (!isOver) await clock.step(1_000)
+  }
+  return await moving
+}
