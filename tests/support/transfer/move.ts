@@ -2,13 +2,13 @@ import type { FakeClock } from '@sluice/core/testing'
 import { type MovedQueue, type MoveQueuesOptions, moveQueues } from 'sluice/transfer'
 
 /**
- * Moves queues, and steps the clock while the move waits: on a busy machine a server may not answer in time, and
- * the move then tries again a little later.
+ * Moves queues, and steps the clock of their source while the move waits: on a busy machine a server may not
+ * answer in time, and the move then tries again a little later.
  */
 export async function move(
-  options: MoveQueuesOptions & { readonly clock: FakeClock },
+  clock: FakeClock,
+  options: MoveQueuesOptions,
 ): Promise<readonly MovedQueue[]> {
-  const { clock } = options
   const timers = clock.waiters()
   let isOver = false
   const moving = moveQueues(options).finally(() => {

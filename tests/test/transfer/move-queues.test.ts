@@ -80,7 +80,7 @@ describe.each(pairs)('from $from.name to $to.name', (pair) => {
     const { clock, from, to, lastToken } = await setUp(pair)
     const before = await rowsOf(from)
     const buckets = await from.buckets?.()
-    await move({ from, to, clock })
+    await move(clock, { from, to, clock })
     expect(await rowsOf(to)).toEqual(before)
     expect(await rowsOf(from)).toEqual([])
     expect(await to.buckets?.()).toEqual(buckets)
@@ -104,7 +104,7 @@ describe.each(pairs)('from $from.name to $to.name', (pair) => {
     await fill(from, clock, 20)
     const before = await rowsOf(from)
     const buckets = (await from.buckets?.()) ?? []
-    await moveQueues({ from, to })
+    await move(clock, { from, to })
     expect(await rowsOf(to)).toEqual(before.map((row) => shifted(row, ahead2 - ahead)))
     expect(await rowsOf(from)).toEqual([])
     const moved = buckets.map((bucket) => ({ ...bucket, at: bucket.at + ahead2 - ahead }))
@@ -144,7 +144,7 @@ describe.each(pairs)('from $from.name to $to.name', (pair) => {
     const queue = queueOn(to, clock)
     await queue.addAfter('later', 10_000)
     await queue.add('new')
-    await move({ from, to, clock })
+    await move(clock, { from, to, clock })
     const rows = new Map((await rowsOf(to)).map((row) => [row.key, row]))
     const now = clock.now()
     expect(rows.get('later')).toMatchObject({
@@ -170,14 +170,14 @@ describe.each(pairs)('from $from.name to $to.name', (pair) => {
     await expect(moving).rejects.toThrow('enough')
     expect((await rowsOf(from)).length + (await rowsOf(to)).length).toBe(before.length)
     expect(await to.counts(queueName, { cap: 1 })).toMatchObject({ paused: true })
-    await move({ from, to, clock })
+    await move(clock, { from, to, clock })
     expect(await rowsOf(to)).toEqual(before)
   })
 
   test('the rest of the process goes on between the pages of a long queue', async () => {
     const { clock, from, to } = await setUp(pair)
     const turns: ReturnType<typeof turnOfEventLoop>[] = []
-    await move({ from, to, clock, onProgress: () => turns.push(turnOfEventLoop()) })
+    await move(clock, { from, to, clock, onProgress: () => turns.push(turnOfEventLoop()) })
     expect(turns.length).toBeGreaterThan(1)
     expect(turns.every((turn) => turn.hasPassed())).toBe(true)
   })
@@ -194,7 +194,7 @@ describe.each(pairs)('from $from.name to $to.name', (pair) => {
         onProgress: () => ending.abort(new Error('enough')),
       }),
     ).rejects.toThrow('enough')
-    await move(options)
+    await move(clock, options)
     expect(await to.counts(queueName, { cap: 1 })).toMatchObject({ paused: true })
     expect(await rowsOf(from)).toEqual([])
     expect(await rowsOf(to)).not.toEqual([])
@@ -202,12 +202,12 @@ describe.each(pairs)('from $from.name to $to.name', (pair) => {
 
   test('a queue that is handed out at its new place goes on being so', async () => {
     const { clock, from, to } = await setUp(pair, 20)
-    await move({ from, to, clock })
+    await move(clock, { from, to, clock })
     // Long after that, when nobody knows of the first migration any more.
     await clock.step(25 * 60 * 60 * 1_000)
     const late = queueOn(from, clock)
     await late.add('late')
-    await move({ from, to, clock })
+    await move(clock, { from, to, clock })
     expect(await to.counts(queueName, { cap: 1 })).toMatchObject({ paused: false })
     expect((await rowsOf(to)).map(({ key }) => key)).toContain('late')
     await late.close()
@@ -216,10 +216,10 @@ describe.each(pairs)('from $from.name to $to.name', (pair) => {
   test('a queue that was resumed at its old place is not taken for one that was paused', async () => {
     const { clock, from, to } = await setUp(pair, 20)
     await from.operate?.pause(queueName)
-    await move({ from, to, clock })
+    await move(clock, { from, to, clock })
     await from.operate?.resume(queueName)
     await to.operate?.resume(queueName)
-    await move({ from, to, clock })
+    await move(clock, { from, to, clock })
     expect(await to.counts(queueName, { cap: 1 })).toMatchObject({ paused: false })
   })
 })
@@ -253,7 +253,7 @@ describe.each(interruptedPairs)('from $from.name to $to.name, where the power fa
         const ask = { item: undefined, priority: 0, delayMs: 0 }
         await from.add(queueName, [{ ...ask, key: 'added/from' }], options)
         await to.add(queueName, [{ ...ask, key: 'added/to' }], options)
-        await move({ from, to, clock })
+        await move(clock, { from, to, clock })
         const where = `${after ? 'after' : 'before'} step ${step}: ${cut.steps.at(-1)}`
         const rows = await rowsOf(to)
         const added = rows.filter(({ key }) => key?.startsWith('added/')).map(({ key }) => key)
