@@ -44,8 +44,8 @@ const callerTurns = 16
  * have gathered may another batch leave before the last one is answered. Each call is answered
  * after its batch has committed. Every call may be repeated.
  *
- * A job that the driver could not serve because another session has locked its row leaves the
- * others and is tried alone, so that one locked row stalls no other key.
+ * Jobs that the driver could not serve because another session has locked their rows leave the others
+ * and are tried again together, so that a locked row stalls no other key.
  */
 export abstract class Batcher<Request, Reply> implements BatchRules<Request, Reply> {
   protected readonly calls: DriverCalls
@@ -300,13 +300,21 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
     jobs: readonly BatchJob<Request, Reply>[],
     replies: readonly (Reply | Failure)[],
   ): void {
+    const repeated = new Map<BatchJob<Request, Reply>, unknown>()
     jobs.forEach((job, index) => {
       const reply = replies[index]
       if (reply === undefined) {
         rejectJob(job, unknownOutcome('the driver gave no answer for this key'))
-      } else if (isFailure(reply)) this.#failedReply(job, reply)
-      else resolveJob(job, reply)
+      } else if (!isFailure(reply)) resolveJob(job, reply)
+      else if (this.#mayRepeatReply(job, reply)) {
+        job.tries += 1
+        repeated.set(job, reply.error)
+      } else rejectJob(job, reply.error)
     })
+    // Jobs of one batch have been tried equally often.
+    const [first] = repeated.keys()
+    if (first === undefined) return
+    this.#later(repeated, pause(retryDelayMs(first.tries, lockedKeyDelay)))
   }
 
   #failed(jobs: readonly BatchJob<Request, Reply>[], error: unknown): void {
@@ -320,24 +328,20 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
       this.#schedule()
       return
     }
-    const repeated: BatchJob<Request, Reply>[] = []
+    const repeated = new Map<BatchJob<Request, Reply>, unknown>()
     for (const job of jobs) {
       if (isUnknown) job.mayHaveHappened = true
-      if (this.#mayRepeat(job, error)) repeated.push(job)
+      if (this.#mayRepeat(job, error)) repeated.set(job, error)
       else rejectJob(job, error)
     }
-    if (repeated.length === 0) return
     const { gate } = this.calls.handle
-    this.#later(repeated, error, gate.turn(this.calls), gate.pass)
+    if (repeated.size > 0) this.#later(repeated, gate.turn(this.calls), gate.pass)
   }
 
-  #failedReply(job: BatchJob<Request, Reply>, { error, isFinal }: KeyFailure): void {
+  #mayRepeatReply(job: BatchJob<Request, Reply>, { error, isFinal }: KeyFailure): boolean {
     const isUnknown = SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')
     if (isUnknown) job.mayHaveHappened = true
-    if ((isUnknown || error.retryable) && isFinal !== true) {
-      job.tries += 1
-      this.#later([job], error, pause(retryDelayMs(job.tries, lockedKeyDelay)))
-    } else rejectJob(job, error)
+    return (isUnknown || error.retryable) && isFinal !== true
   }
 
   #mayRepeat(job: BatchJob<Request, Reply>, error: unknown): boolean {
@@ -346,7 +350,7 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
     return SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME') || isRetryable(error)
   }
 
-  /** Sends jobs again in a batch of their own. Other jobs of their keys wait until it is answered. */
+  /** Sends jobs again in a batch of their own, or calls `pass` if none is left. Others of their keys wait. */
   #sendAlone(jobs: readonly BatchJob<Request, Reply>[], pass?: () => void): void {
     const unanswered = jobs.filter(({ isAnswered }) => !isAnswered)
     if (unanswered.length === 0) {
@@ -358,30 +362,26 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
     void Promise.resolve(sent).then(() => this.#release(unanswered))
   }
 
-  /**
-   * Sends jobs again, together, after a wait; each is rejected when its time is up. `pass` is
-   * called if none is left by then.
-   */
+  /** Sends jobs again together, after a wait; their errors are for those whose time is up by then. */
   #later(
-    jobs: readonly BatchJob<Request, Reply>[],
-    error: unknown,
+    jobs: ReadonlyMap<BatchJob<Request, Reply>, unknown>,
     wait: Promise<void> | undefined,
     pass?: () => void,
   ): void {
     if (wait === undefined) {
-      this.#sendAlone(jobs, pass)
+      this.#sendAlone([...jobs.keys()], pass)
       return
     }
-    for (const job of jobs) this.#late.add(job, error)
+    for (const [job, error] of jobs) this.#late.add(job, error)
     this.#startWatch()
     wait.then(
       () => {
-        const waiting = jobs.filter((job) => this.#late.delete(job))
+        const waiting = [...jobs.keys()].filter((job) => this.#late.delete(job))
         this.#sendAlone(waiting, pass)
         this.#release(waiting)
       },
       () => {
-        for (const job of jobs) this.#drop(job, error)
+        for (const [job, error] of jobs) this.#drop(job, error)
       },
     )
   }

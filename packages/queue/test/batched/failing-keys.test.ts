@@ -158,6 +158,36 @@ describe('Flushing: keys that fail in the driver', () => {
     ])
   })
 
+  test('keys that were locked together are tried again together, until only one is locked', async () => {
+    const time = fakeRealTime()
+    const scene = new Scene(late)
+    const queue = scene.queue()
+    const { inner } = scene
+    const add = inner.add.bind(inner)
+    const locked = [new Set(['a', 'b', 'c']), new Set(['a', 'b', 'c']), new Set(['b'])]
+    inner.add = (name, asks, options) => {
+      const now = locked.shift() ?? new Set()
+      const replies = [
+        ...(add(
+          name,
+          asks.filter(({ key }) => !now.has(key)),
+          options,
+        ) as never[]),
+      ]
+      return asks.map(({ key }) => (now.has(key) ? busy : replies.shift()!))
+    }
+    const adds = ['a', 'b', 'c', 'd'].map((key) => seen(queue.add(key)))
+    await time.pass(2_000)
+    await scene.quiet()
+    expect(adds.map(({ value }) => value)).toEqual(Array(4).fill('added'))
+    expect(scene.late.requests('add').map(keysOf)).toEqual([
+      ['a', 'b', 'c', 'd'],
+      ['a', 'b', 'c'],
+      ['a', 'b', 'c'],
+      ['b'],
+    ])
+  })
+
   test('calls on a locked key wait for it, in their order', async () => {
     const time = fakeRealTime()
     const scene = new Scene(late)

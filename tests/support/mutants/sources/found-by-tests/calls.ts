@@ -249,6 +249,22 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'keys that were locked together are tried again one by one',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/batcher.ts',
+        find: 'this.#later(repeated, pause(retryDelayMs(first.tries, lockedKeyDelay)))',
+        replace:
+          'for (const one of repeated) {\n' +
+          '      this.#later(new Map([one]), pause(retryDelayMs(first.tries, lockedKeyDelay)))\n    }',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/batched/failing-keys.test.ts',
+      title: 'keys that were locked together are tried again together, until only one is locked',
+    },
+  },
+  {
     name: 'an iterator that has returned still waits for a key',
     edits: [
       {
