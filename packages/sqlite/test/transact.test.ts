@@ -120,6 +120,33 @@ for (const library of ['better-sqlite3', 'node:sqlite'] as const) {
       },
     )
 
+    test.each(['full_column_names = on', 'short_column_names = off'])(
+      'that names columns otherwise is refused, and keeps its setting (%s)',
+      async (setting) => {
+        const file = scratchFile()
+        const database = connect(library, file)
+        database.exec(`pragma ${setting}`)
+        const [name = ''] = setting.split(' ')
+        const before = firstValue(database, `pragma ${name}`)
+        const exclusive = sqliteDriver({ database, exclusive: true })
+        const isRefused = (error: unknown) =>
+          SluiceError.is(error, 'ERR_INVALID_INPUT') && error.message.includes(`pragma ${name}`)
+        await assert.rejects(async () => await exclusive.open({}), isRefused)
+        const guest = sqliteDriver({ database, durability: 'process' })
+        await guest.open({})
+        await guest.add('q', [ask('a')], askOptions)
+        database.exec('begin immediate')
+        const add = () => guest.transact?.(database).add('q', [ask('b')], askOptions)
+        assert.throws(add, isRefused)
+        assert.equal(firstValue(database, `pragma ${name}`), before)
+        database.exec('pragma full_column_names = off; pragma short_column_names = on')
+        assert.ok(add())
+        database.exec('commit')
+        await guest.close()
+        database.close()
+      },
+    )
+
     test('a rollback takes everything back, and a commit keeps it', async () => {
       const { database, driver } = await setUp()
       const write = () => {

@@ -1,6 +1,6 @@
 import { type EpochMs, SluiceError } from '@sluice/core/driver'
 import { isClosed, prepare, type SqliteDatabase } from '../library/database.ts'
-import type { Library } from '../library/library.ts'
+import { checkColumnNames, type Library } from '../library/library.ts'
 import {
   isSafeVersion,
   notAloneError,
@@ -182,6 +182,7 @@ export class HandedInSource implements DatabaseSource {
     this.#isLeftOpen = false
     // The journal mode cannot be set in a transaction.
     this.checkFree()
+    checkColumnNames('database', this.#database)
     applyPragmas(this.#database, this.#durability)
     const options = { ownership: 'guest', migrate: this.#migrate, now } as const
     ensureSchema(this.#database, this.file, options)

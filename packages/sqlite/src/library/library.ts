@@ -2,7 +2,7 @@ import module from 'node:module'
 import { SluiceError, SluiceTypeError } from '@sluice/core/driver'
 import type { SqliteEnvironment } from '../connection/environment.ts'
 import { adaptDatabase, BunDatabase } from './bun-database.ts'
-import { isClosed, type SqliteDatabase } from './database.ts'
+import { isClosed, type SqliteDatabase, singleValue } from './database.ts'
 import { isSafeVersion, versionOf } from './sqlite-version.ts'
 
 /** A library with the SQLite that the driver uses; bun:sqlite exists on Bun only. */
@@ -109,6 +109,19 @@ export function checkDatabase(parameter: string, value: unknown): SqliteDatabase
   throw new SluiceTypeError(
     parameter,
     'must be a Database of better-sqlite3 or bun:sqlite, or a DatabaseSync of node:sqlite',
+  )
+}
+
+/**
+ * Refuses a connection on which the columns of a query have other names than those of the table: rows
+ * would be misread. The settings are those of the caller's queries, so they are not changed.
+ */
+export function checkColumnNames(parameter: string, database: SqliteDatabase): void {
+  const isOn = (name: string) => Number(singleValue(database, `pragma ${name}`)) === 1
+  if (isOn('short_column_names') && !isOn('full_column_names')) return
+  throw new SluiceTypeError(
+    parameter,
+    'must have pragma short_column_names = on and pragma full_column_names = off',
   )
 }
 

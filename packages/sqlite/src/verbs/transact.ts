@@ -10,7 +10,13 @@ import { storeError } from '../connection/errors.ts'
 import { prepareStatements, type Statements } from '../connection/statements.ts'
 import { realPathOf } from '../connection/store-file.ts'
 import type { SqliteDatabase } from '../library/database.ts'
-import { checkDatabase, differenceOf, type Library, libraryBehind } from '../library/library.ts'
+import {
+  checkColumnNames,
+  checkDatabase,
+  differenceOf,
+  type Library,
+  libraryBehind,
+} from '../library/library.ts'
 import { StoreRow } from '../rows/store-row.ts'
 import type { StoreTime } from '../rows/store-time.ts'
 import { WriteTransaction } from '../rows/write-transaction.ts'
@@ -86,6 +92,7 @@ function checkTarget(target: TransactTarget, database: SqliteDatabase): void {
 function statementsOf(database: SqliteDatabase): Statements {
   const known = preparedFor.get(database)
   if (known !== undefined) return known
+  checkColumnNames('transaction', database)
   const statements = prepareStatements(database)
   preparedFor.set(database, statements)
   return statements
