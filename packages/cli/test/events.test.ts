@@ -141,6 +141,31 @@ test('a worker that is not seen any more has vanished, and is said once', async 
   expect((await events()).filter((text) => text.startsWith('worker'))).toEqual([])
 })
 
+test('each failed run of one key is an event, once', async () => {
+  const driver = memoryDriver()
+  await using inspection = inspectStore(driver)
+  const queue = createRateLimitingQueue<string>({ name: 'orders', driver })
+  const source = new StoreEvents(inspection, undefined)
+  const failures = async (): Promise<string[]> =>
+    (await source.next())
+      .filter(({ event }) => event === 'run-failed')
+      .map(({ key, words }) => `${key} ${words}`)
+  for (const count of [1, 2]) {
+    const worker = createWorker({
+      queue,
+      maxFailures: 1,
+      onError: () => undefined,
+      handler: () => Promise.reject(new Error('no connection')),
+    })
+    await queue.add('a')
+    await worker.runUntilIdle()
+    expect(await failures()).toEqual([`a failure ${count}: no connection`])
+    expect(await failures()).toEqual([])
+    await queue.inspect.unpark('a')
+  }
+  await queue.close()
+})
+
 test('neither an unparked key nor a process without a worker that goes is an event', async () => {
   const clock = fakeClock(1_000_000)
   const driver = memoryDriver()
