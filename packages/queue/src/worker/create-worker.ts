@@ -292,6 +292,13 @@ class QueueWorker<T> implements Worker {
   }
 
   async runUntilIdle(): Promise<void> {
+    // It would resolve at once, with keys left.
+    if (this.#group.isStopping && this.#phase !== 'failed') {
+      throw new SluiceError(
+        'ERR_CLOSED',
+        'the worker was stopped, as runUntilIdle does at its end; make a new one with createWorker',
+      )
+    }
     await new Promise<void>((resolve, reject) => {
       this.#onIdle.push(resolve)
       this.stopped.then(resolve, reject)

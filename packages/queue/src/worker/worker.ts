@@ -130,7 +130,7 @@ export interface Worker extends AsyncDisposable {
   stop(options?: StopOptions): Promise<void>
   /**
    * Resolves when nothing is due, nothing is running and every finish is acknowledged, and stops the
-   * worker then.
+   * worker then. Rejects with ERR_CLOSED if the worker was stopped before the call.
    */
   runUntilIdle(): Promise<void>
 }

@@ -284,6 +284,12 @@ describe.each(leases)('a worker %s', (_name, leaseMs) => {
     await worker.runUntilIdle()
     expect(seen).toEqual(['a', 'b', 'c'])
     expect(await row('later')).toMatchObject({ state: 'delayed' })
+    await queue.add('d')
+    await expect(worker.runUntilIdle()).rejects.toMatchObject({
+      code: 'ERR_CLOSED',
+      message: expect.stringContaining('createWorker'),
+    })
+    expect(seen).toEqual(['a', 'b', 'c'])
     await queue.close()
   })
 })
