@@ -6,10 +6,16 @@ const turnMsMax = 10
 /** How many keys a report names. */
 const keysNamedMax = 10
 
+/** The watches of this process, whose workers stand still together. */
+const watches = new Set<LoopWatch>()
+
+/** When a watch last reported a block, on the monotonic clock. */
+let reportedAt = -Infinity
+
 /** A block of the event loop. */
 interface LoopBlock {
   readonly blockedMs: number
-  /** The keys that were running, at most ten. */
+  /** The keys that were running in this process, at most ten. */
   readonly keys: readonly string[]
 }
 
@@ -47,6 +53,7 @@ export class LoopWatch {
     this.#tickedAt = clock.monotonicMs()
     this.#turnAt = this.#tickedAt
     if (clock !== systemClock) return
+    watches.add(this)
     this.#ticker = clock.startTicker(this.#periodMs, () => {
       const now = clock.monotonicMs()
       this.#look(now)
@@ -55,17 +62,20 @@ export class LoopWatch {
     })
   }
 
-  /** Checks whether the loop was blocked, and reports it if so. */
+  /** Checks whether the loop was blocked, and reports it if no watch has. */
   #look(now: number): void {
     if (this.#ticker === undefined) return
     const options = this.#options
-    const lateMs = now - this.#tickedAt - this.#periodMs
-    if (lateMs <= options.blockedMs) return
-    // Reported once, whatever the number of watches.
+    const dueAt = this.#tickedAt + this.#periodMs
+    if (now - dueAt <= options.blockedMs) return
     this.#tickedAt = now
     this.#blockedAt = now
-    const blockedMs = Math.round(lateMs)
-    const keys = options.keys().slice(0, keysNamedMax)
+    const blockedMs = Math.round(now - Math.max(dueAt, reportedAt))
+    if (blockedMs <= options.blockedMs) return
+    reportedAt = now
+    // The own ones first: a handler of this worker may just have handed back control.
+    const all = [...new Set([this, ...watches])].flatMap((watch) => watch.#options.keys())
+    const keys = all.slice(0, keysNamedMax)
     const named = keys.map((key) => JSON.stringify(key)).join(', ')
     options.onBlocked(
       { blockedMs, keys },
@@ -104,5 +114,6 @@ export class LoopWatch {
 
   stop(): void {
     this.#ticker?.stop()
+    watches.delete(this)
   }
 }

@@ -1,6 +1,7 @@
-import { type SluiceEvent, sluiceChannel } from '@sluice/core'
-import { expect, onTestFinished, test } from 'vitest'
+import { type SluiceEvent, sluiceChannel, systemClock, type Ticker } from '@sluice/core'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { createQueue, createWorker, SluiceError } from '../../src/index.ts'
+import { LoopWatch } from '../../src/worker/loop-watch.ts'
 
 // real time: a blocked event loop is blocked in real time, and only a real timer can be late.
 
@@ -81,4 +82,35 @@ test('many keys that never wait leave others their turn', async () => {
   await worker.runUntilIdle()
   clearInterval(ticker)
   expect(ticks).toBeGreaterThan(5)
+})
+
+test('a block is reported once for each process, with the keys of all workers', () => {
+  let now = systemClock.monotonicMs()
+  const ticks: (() => void)[] = []
+  vi.spyOn(systemClock, 'monotonicMs').mockImplementation(() => now)
+  vi.spyOn(systemClock, 'startTicker').mockImplementation((_, tick) => {
+    ticks.push(tick)
+    return { stop: () => true } as Ticker
+  })
+  onTestFinished(() => void vi.restoreAllMocks())
+  const blocks: unknown[] = []
+  const [first, second] = ['first', 'second'].map(
+    (key) =>
+      new LoopWatch({
+        clock: systemClock,
+        blockedMs: 100,
+        keys: () => [key],
+        onBlocked: (block) => blocks.push(block),
+      }),
+  )
+  now += 325
+  for (const tick of ticks) tick()
+  const keys = ['first', 'second']
+  expect(blocks).toEqual([{ blockedMs: 300, keys }])
+  expect([first, second].map((watch) => watch?.wasBlockedWithin(0))).toEqual([true, true])
+  first?.stop()
+  now += 225
+  void second?.handedBack()
+  expect(blocks.slice(1)).toEqual([{ blockedMs: 200, keys: ['second'] }])
+  second?.stop()
 })
