@@ -157,6 +157,9 @@ describe('encodeItem', () => {
     const message = /at most 65536 bytes as JSON; got 65537 bytes/
     refused('range', 'item', () => encodeItem(fits(itemBytesDefault + 1), options), message)
     refused('range', 'item', () => encodeItem('é'.repeat(32_768), options), /got 65538 bytes/)
+    const far =
+      /at most 65536 bytes as JSON; got more than 1048576 bytes; store large data elsewhere/
+    refused('range', 'item', () => encodeItem(fits(2 * itemBytesMax), options), far)
     const most = { ...options, itemBytesMax }
     assert.ok(encodeItem(fits(itemBytesMax), most))
     refused(

@@ -66,13 +66,15 @@ const advice: Readonly<Record<string, string>> = {
 
 class Writer {
   readonly #parameter: string
+  readonly #bytesMax: number
   readonly #steps: Step[] = []
   readonly #ancestors: object[] = []
   #text = ''
   #depth = 0
 
-  constructor(parameter: string) {
+  constructor(parameter: string, bytesMax: number) {
     this.#parameter = parameter
+    this.#bytesMax = bytesMax
   }
 
   /** The canonical JSON of `value`, or a typed error. */
@@ -85,7 +87,7 @@ class Writer {
       throw new SluiceTypeError(this.#path(), 'cannot be read', { cause: error })
     }
     const bytes = utf8Length(this.#text)
-    if (bytes > itemBytesMax) this.#refuseSize(`${bytes} bytes`)
+    if (bytes > this.#bytesMax) this.#refuseSize(`${bytes} bytes`)
     return this.#text
   }
 
@@ -103,10 +105,11 @@ class Writer {
     this.#refuse(`must be a JSON value; got ${what}${advice[what] ?? ''}`)
   }
 
-  #refuseSize(size: string): never {
+  #refuseSize(size = `more than ${itemBytesMax} bytes`): never {
     throw new SluiceRangeError(
       this.#parameter,
-      `must be at most ${itemBytesMax} bytes as JSON; got ${size}`,
+      `must be at most ${this.#bytesMax} bytes as JSON; got ${size}; ` +
+        'store large data elsewhere, and refer to it',
     )
   }
 
@@ -131,7 +134,7 @@ class Writer {
   #append(text: string): void {
     this.#text += text
     // A small value can stand for a huge text, by holding one object in many places: stop in time.
-    if (this.#text.length > itemBytesMax) this.#refuseEndless(() => this.#refuseSize('more'))
+    if (this.#text.length > itemBytesMax) this.#refuseEndless(() => this.#refuseSize())
   }
 
   #value(value: unknown): void {
@@ -161,7 +164,7 @@ class Writer {
       this.#append(`"${text}"`)
       return
     }
-    if (text.length > itemBytesMax) this.#refuseSize('more')
+    if (text.length > itemBytesMax) this.#refuseSize()
     if (!text.isWellFormed()) {
       throw new SluiceRangeError(
         this.#path(),
@@ -196,7 +199,7 @@ class Writer {
   #array(array: readonly unknown[]): void {
     const { length } = array
     // Two characters per element at least, so this needs no more than a look.
-    if (length > itemBytesMax) this.#refuseSize('more')
+    if (length > itemBytesMax) this.#refuseSize()
     const depth = this.#depth
     this.#depth = depth + 1
     this.#append('[')
@@ -264,13 +267,17 @@ class Writer {
  * other object that is not a plain object or a plain array, objects without a prototype, getters,
  * members named by symbols, holes, arrays with members other than their elements, cycles, and strings
  * or names with half a surrogate pair. The path is the error's `parameter`. The same goes
- * for more than {@link jsonDepthMax} levels and more than {@link itemBytesMax} bytes.
+ * for more than {@link jsonDepthMax} levels and more than `bytesMax` bytes, at most {@link itemBytesMax}.
  *
  * Every property is read once, and nothing of the value is called: a `toJSON` makes it refused.
  * Members that are not enumerable are not seen, as in any comparison. A proxy is taken for what it
  * shows. Plain objects and arrays of another realm, as test runners make
  * them, are accepted, and come back as those of this realm.
  */
-export function canonicalJson(value: unknown, parameter: string): string {
-  return new Writer(parameter).write(value)
+export function canonicalJson(
+  value: unknown,
+  parameter: string,
+  bytesMax: number = itemBytesMax,
+): string {
+  return new Writer(parameter, bytesMax).write(value)
 }

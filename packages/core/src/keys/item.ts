@@ -92,15 +92,8 @@ export function keyOfItem<T>(item: T, keyOf?: KeyOf<T>): string {
 export function encodeItem<T>(item: T, options: EncodeOptions<T> = {}): EncodedItem {
   const { keyOf } = options
   if (keyOf === undefined) return { key: keyOfItem(item), text: undefined }
-  const text = canonicalJson(item, 'item')
-  const bytes = utf8Length(text)
   const bytesMax = Math.max(options.itemBytesMax ?? itemBytesDefault, keyBytesMax)
-  if (bytes > bytesMax) {
-    throw new SluiceRangeError(
-      'item',
-      `must be at most ${bytesMax} bytes as JSON; got ${bytes} bytes`,
-    )
-  }
+  const text = canonicalJson(item, 'item', bytesMax)
   const key = keyBy(item, keyOf)
   const isInKey = isMarked(key) ? key === jsonPrefix + text : key === item
   return { key, text: isInKey ? undefined : text }
