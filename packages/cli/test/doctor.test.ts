@@ -29,20 +29,33 @@ describe('doctor', () => {
     })
   })
 
-  test('exits with 3 when a file is damaged, and says what is wrong with it', async () => {
+  test.each([
+    'sluice_schema',
+    'sluice_keys',
+    'sqlite_autoindex_sluice_keys_1',
+    'sluice_keys_waiting',
+    'sluice_holders',
+    'the header',
+    'the middle',
+  ])('exits with 3 when pages are damaged, and calls nothing of them intact: %s', async (name) => {
     const store = newFile()
     await output(['add', 'orders', '--stdin'], {
       store,
       stdin: Array.from({ length: 2_000 }, (_, at) => `a-rather-long-key-to-fill-pages/${at}`),
     })
     const file = store.slice('sqlite:'.length)
+    const database = new DatabaseSync(file)
+    const root = database.prepare('select rootpage from sqlite_schema where name = ?').get(name)
+    database.close()
     const bytes = readFileSync(file)
-    // A page in the middle: neither the header nor the schema.
-    bytes.fill(0x5a, 4096 * 10, 4096 * 11)
+    const page = Number(root?.['rootpage'] ?? (name === 'the header' ? 1 : bytes.length / 4096 / 2))
+    // The first hundred bytes say how the file is read; without them, it is no database.
+    bytes.fill(0x5a, 4096 * Math.floor(page - 1) + (page === 1 ? 100 : 0), 4096 * Math.floor(page))
     writeFileSync(file, bytes)
     const { code, out, err } = await cli(['doctor'], { store })
     expect({ code, err }).toEqual({ code: 3, err: '' })
-    expect(out).toMatch(/^integrity +failure +\S/m)
+    expect(out).toMatch(/^(integrity|store) +failure +\S/m)
+    expect(out).not.toMatch(/intact|\b0 keys/)
   })
 
   test('warns of a log that has grown, which --strict takes for a failure', async () => {

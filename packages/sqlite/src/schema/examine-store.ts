@@ -25,7 +25,8 @@ export interface StoreReport {
   /** The length of the write-ahead log, and the length at which it is emptied. */
   readonly logBytes: number
   readonly logBytesMax: number
-  readonly keys: number
+  /** Absent if the damage prevents counting them. */
+  readonly keys?: number
 }
 
 /**
@@ -83,6 +84,6 @@ function findingsOf(
     findings,
     sqliteVersion: String(singleValue(database, 'select sqlite_version()')),
     schemaVersion: Number(singleValue(database, 'select max(version) from sluice_schema')),
-    keys: Number(keys ?? 0),
+    ...(keys === undefined ? {} : { keys: Number(keys) }),
   }
 }

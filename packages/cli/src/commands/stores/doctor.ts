@@ -73,8 +73,8 @@ async function sqliteFindings(
     {
       check: 'file',
       level: 'ok',
-      summary: `${keys} keys in ${fileBytes} bytes`,
-      facts: { keys, bytes: fileBytes },
+      summary: `${keys ?? 'uncounted'} keys in ${fileBytes} bytes`,
+      facts: { keys: keys ?? null, bytes: fileBytes },
     },
     {
       check: 'log',
