@@ -1,6 +1,7 @@
+import { createDelayingQueue } from 'sluice'
 import { describe, expect, test } from 'vitest'
 import { cli, json, output } from './cli.ts'
-import { failKey } from './queues.ts'
+import { driverOf, failKey } from './queues.ts'
 import { newFile, storeKinds } from './stores.ts'
 
 describe.each(storeKinds())('on $kind', ({ fresh }) => {
@@ -86,6 +87,26 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     expect(await json(['get', 'orders', 'c'], { store })).toMatchObject({ priority: 7 })
   })
 
+  test('a held key is explained with its item, its holder and the runs that follow', async () => {
+    const store = await fresh()
+    const driver = await driverOf(store)
+    await using queue = createDelayingQueue<{ id: number }>({ name: 'orders', driver })
+    await queue.add({ id: 1 })
+    const held = await queue.get()
+    await queue.addAfter({ id: 1 }, 3_600_000)
+    await queue.add({ id: 1 })
+    const key = held?.key ?? ''
+    const explained = await output(['explain', 'orders', key], { store })
+    expect(explained).toContain(`${key} of orders is dirty\n  item        {"id":1}\n`)
+    expect(explained).toMatch(/^ {2}due .* \(\d+s ago\)\n {2}and again .* \(in 59m\)$/m)
+    expect(explained).toMatch(new RegExp(`^ {2}held by {5}\\S+, token ${held?.token}$`, 'm'))
+    await held?.done()
+    expect(await cli(['explain', 'orders', 'nothing'], { store })).toMatchObject({
+      code: 4,
+      out: expect.stringMatching(/^nothing of orders is absent\n/),
+    })
+  })
+
   test('failures are shown, explained, chosen by, and forgotten', async () => {
     const store = await fresh()
     await output(['add', 'orders', 'good', 'bad'], { store })
@@ -102,7 +123,9 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     expect(explained).toMatch(
       /^\[ \] Back-off elapsed +BACKOFF_\w+: back-off for .*; until \d{4}-.*Z \(in \d+/m,
     )
-    expect(explained).toMatch(/^blocked by BACKOFF_/m)
+    expect(explained).toMatch(
+      /^blocked by BACKOFF_\w+\nnext: ready at .*Z \(in 59m\)\nafter 1 failure: 3600 s, by a limiter/m,
+    )
     expect(await json(['explain', 'orders', 'bad'], { store })).toMatchObject({
       queue: 'orders',
       key: 'bad',

@@ -111,6 +111,9 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     expect(described).toMatch(/^ {2}workers {7}1, for 2 keys at a time$/m)
     expect(described).toMatch(/^ {2}bucket {8}api: /m)
 
+    const explained = await output(['explain', 'orders', 'failing'], { store })
+    expect(explained).toMatch(/^starts about .*Z \(in 59m\), confidence medium$/m)
+
     // Taken back, and then finished too late.
     const token = leases[0]?.token ?? 0
     const wrong = await output(['release', 'orders', 'hanging', '--token', String(token + 1)], {

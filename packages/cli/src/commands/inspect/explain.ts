@@ -35,7 +35,7 @@ function factsOf(info: KeyInfo, now: EpochMs): [string, string][] {
   const facts: [string, string | false | undefined][] = [
     ['item', item !== key && cutTo(safeJson(item), itemMax)],
     ['priority', String(info.priority)],
-    ['failures', failures + crashes > 0 && `${failures}, crashes ${crashes}`],
+    ['failures', failures > 0 && `${failures}, crashes ${crashes}`],
     ['last error', cutTo(errorLine(info), itemMax)],
     ['asked', askedAt !== undefined && moment(askedAt, now)],
     ['due', dueAt !== undefined && moment(dueAt, now)],
