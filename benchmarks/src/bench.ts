@@ -1,5 +1,4 @@
 // `node src/bench.ts [name ...]`: runs the benchmarks of that name, or all of them.
-import { existsSync } from 'node:fs'
 
 const names = ['memory', 'sqlite', 'postgres', 'redis']
 const chosen = process.argv.slice(2)
@@ -10,7 +9,6 @@ for (const name of chosen) {
   }
 }
 for (const name of names) {
-  const module = new URL(`./${name}/bench.ts`, import.meta.url)
-  if ((chosen.length > 0 && !chosen.includes(name)) || !existsSync(module)) continue
-  await import(module.href)
+  if (chosen.length > 0 && !chosen.includes(name)) continue
+  await import(`./${name}/bench.ts`)
 }

@@ -95,8 +95,8 @@ if (isWanted('verbs')) {
   }
 }
 if (isWanted('depth')) {
-  console.log('\nclaiming one key, by what there is besides, in milliseconds\n')
-  console.log('| besides | how many | claim | of 1,000 |')
+  console.log('\nclaiming one key, by the other keys of the queue, in milliseconds\n')
+  console.log('| other keys | how many | claim | of 1,000 |')
   console.log('| --- | --- | --- | --- |')
   for (const name of Object.keys(backlogs)) {
     const samples = measure('depth', depth, name)

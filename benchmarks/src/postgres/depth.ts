@@ -2,7 +2,7 @@ import type { Driver } from '../../../packages/core/src/index.ts'
 import { postgresDriver } from '../../../packages/postgres/src/index.ts'
 import type { Server } from './server.ts'
 
-/** What there is besides the keys that are claimed, as columns of the table of keys. */
+/** The keys other than those that are claimed, as columns of the table of keys. */
 export const backlogs = {
   'ready behind them': { dueAt: '1', priority: '0', parked: 'false' },
   'delayed, at the same priority': { dueAt: '1e15', priority: '0', parked: 'false' },

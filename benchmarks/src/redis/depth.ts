@@ -4,7 +4,7 @@ import { askOptions, fill, openStore } from './store.ts'
 
 const claimed = 100
 
-/** What a claim and a finish of 100 keys have the server compute, by what there is besides. */
+/** What a claim and a finish of 100 keys have the server compute, by the number of keys behind them. */
 export async function printDepth(
   server: RedisProcess,
   depth: number,
@@ -34,7 +34,7 @@ export async function printDepth(
       if (round > 0) samples.get(size)?.push(us)
     }
   }
-  console.log('\nadding, claiming and finishing 100 keys, by what there is besides\n')
+  console.log('\nadding, claiming and finishing 100 keys, by the number of keys behind them\n')
   console.log('| ready and as many delayed | server, us of CPU a key |')
   console.log('| --- | --- |')
   for (const [size, own] of samples) console.log(`| ${size} | ${written(spreadOf(own), 1)} |`)

@@ -57,8 +57,10 @@ for (const durability of isWanted('singles') ? ['process', 'power'] : []) {
 }
 
 if (isWanted('depth')) {
-  console.log('\nclaiming one key and finishing it, by what there is besides, in milliseconds\n')
-  console.log('| besides | how many | claim and finish | of 1,000 | claim in vain |')
+  console.log(
+    '\nclaiming one key and finishing it, by the other keys of the queue, in milliseconds\n',
+  )
+  console.log('| other keys | how many | claim and finish | of 1,000 | claim in vain |')
   console.log('| --- | --- | --- | --- | --- |')
   for (const name of Object.keys(backlogs)) {
     const samples = measure('depth', depth, name)

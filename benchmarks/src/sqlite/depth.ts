@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { type Ask, batchKeysMax, type Driver } from '../../../packages/core/src/index.ts'
 import { sqliteDriver } from '../../../packages/sqlite/src/index.ts'
 
-/** What there is besides the keys that are claimed. */
+/** The keys other than those that are claimed. */
 export const backlogs = {
   'ready behind them': {},
   'delayed, at the highest of 10 priorities': { delayMs: 3_600_000, priority: 9 },
