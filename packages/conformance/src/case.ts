@@ -105,7 +105,7 @@ export interface Case {
   readonly title: string
   /** The capabilities without which the promise has no meaning. */
   readonly needs?: Needs
-  /** The default timeout of the case, if it is longer than usual. */
+  /** The least timeout of the case, if it takes longer than others. */
   readonly timeoutMs?: number
   /** Throws if the promise is broken. */
   run(scene: Scene): Promise<void>

@@ -38,7 +38,7 @@ export interface RunOptions {
   /**
    * How long one case may take, in milliseconds of real time; creating its subject, and closing its
    * drivers with the removal of its stores, may each take as long again, and 15 s in any case.
-   * Default 30 s, and more for some cases.
+   * Default 30 s. Some cases may take longer in any case, such as searches, for 2 minutes.
    */
   readonly timeoutMs?: number | undefined
   /** How long a wake from another process may take, in milliseconds of real time. Default 5,000. */
@@ -57,7 +57,7 @@ const storeMsUsual = 15_000
 
 /** How long a case may take, in milliseconds of real time. */
 function timeoutOf(chosen: Case, options: RunOptions): number {
-  return options.timeoutMs ?? chosen.timeoutMs ?? timeoutMsUsual
+  return Math.max(options.timeoutMs ?? timeoutMsUsual, chosen.timeoutMs ?? 0)
 }
 
 /** How long creating a subject may take, and how long closing and removing everything may. */

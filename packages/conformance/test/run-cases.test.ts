@@ -91,6 +91,12 @@ test('cases that may take longer may take longer to create and remove their stor
   }
 })
 
+test('a timeout for all cases does not shorten that of a case that takes longer', async () => {
+  const searching: Case = { ...easy, timeoutMs: 60_000, run: async () => await stepped(16_000) }
+  const results = await runHanging(() => modelSubject(), { timeoutMs: 10_000 }, searching)
+  expect(results.map(({ verdict }) => verdict)).toEqual(['passed', 'passed'])
+})
+
 test('a driver that cannot be closed does not keep the store from being removed', async () => {
   const removed: string[] = []
   const failing = (): never => {
