@@ -117,8 +117,9 @@ export function checkDatabase(parameter: string, value: unknown): SqliteDatabase
  * would be misread. The settings are those of the caller's queries, so they are not changed.
  */
 export function checkColumnNames(parameter: string, database: SqliteDatabase): void {
-  const isOn = (name: string) => Number(singleValue(database, `pragma ${name}`)) === 1
-  if (isOn('short_column_names') && !isOn('full_column_names')) return
+  // A library without these settings has no value of them.
+  const setting = (name: string) => Number(singleValue(database, `pragma ${name}`) ?? NaN)
+  if (setting('short_column_names') !== 0 && setting('full_column_names') !== 1) return
   throw new SluiceTypeError(
     parameter,
     'must have pragma short_column_names = on and pragma full_column_names = off',
