@@ -153,6 +153,41 @@ describe('the screen of top', () => {
     expect(namesOf(linesOf(screen, 160, 5))).toEqual([long, 'mails'])
   })
 
+  test('scrolls by a row and by ten, up and down, by letters and by arrows', () => {
+    const screen = new TopScreen()
+    const many = Array.from({ length: 40 }, (_, at) => rowOf(`q${at + 10}`, 0))
+    const first = (key: string) => {
+      screen.press(key)
+      return screen.lines(many, 'title', { width: 80, height: 8 }, plain)[2]?.split(' ')[0]
+    }
+    const keys = ['j', '\u001b[B', '\u001b[6~', 'k', '\u001b[A', '\u001b[5~']
+    expect(keys.map(first)).toEqual(['q11', 'q12', 'q22', 'q21', 'q20', 'q10'])
+  })
+
+  test('says what the keys do now, and shows a row on the smallest screen', () => {
+    const screen = new TopScreen()
+    const foot = (keys: string) => {
+      for (const key of keys) screen.press(key)
+      return linesOf(screen, 160).at(-1)
+    }
+    expect(foot('')).toContain('s sorts (STATE)   r reverses   / filters   q quits')
+    expect(foot('r')).toContain('s sorts (STATE, reversed)')
+    expect(foot('/max\b')).toBe('/ma_   Enter keeps the filter, Esc drops it')
+    expect(foot('\n')).toMatch(/^1 queue .* \/ma \(Esc drops it\) /)
+    expect(namesOf(linesOf(screen, 160, 1))).toEqual(['mails'])
+  })
+
+  test('shows fast rates without a fraction, ages, and a dash for what is unknown', () => {
+    const { rates = undefined, ...idle } = rowOf('q', 0)
+    const fast = { ...idle, oldestAgeMs: 5_000, rates: { ...rates!, runsPerSecond: 123.4 } }
+    const mark = (_: string, text: string) => `<${text}>`
+    const size = { width: 200, height: 24 }
+    const [, header, line] = new TopScreen().lines([fast], 'title', size, mark)
+    expect(header).toMatch(/^<QUEUE .*>$/)
+    expect(line).toMatch(/ 5s +123 /)
+    expect(new TopScreen().lines([idle], 'title', size, plain)[2]).toMatch(/ 0( +-){6}$/)
+  })
+
   test('scrolls to the last row and not beyond', () => {
     const screen = new TopScreen()
     expect(namesOf(linesOf(screen, 160, 5))).toEqual([long, 'mails'])
