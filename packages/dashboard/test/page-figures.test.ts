@@ -165,6 +165,11 @@ describe('a line', () => {
     expect(areaPath([], box)).toBe('')
   })
 
+  it('is interrupted where nothing is known', () => {
+    expect(linePath([0, null, 10, 5], box)).toBe('M0 20M66.7 0L100 10')
+    expect(areaPath([0, null, 10], box)).toBe('M0 20V20H0ZM100 0V20H100Z')
+  })
+
   it('is closed along the ground to be filled', () => {
     expect(areaPath([10, 10], box)).toBe('M0 0L100 0V20H0Z')
   })

@@ -16,18 +16,14 @@ function remembered(): Theme {
 /** The chosen colours; those of the system until the user chooses. */
 const theme = signal<Theme>(remembered())
 
-const systemIsDark = matchMedia('(prefers-color-scheme: dark)')
-
-/** Increases when the colours change, for charts, which are painted and not styled. */
-const paint = signal(0)
-systemIsDark.addEventListener('change', () => {
-  paint.value += 1
+const system = matchMedia('(prefers-color-scheme: dark)')
+const systemIsDark = signal(system.matches)
+system.addEventListener('change', ({ matches }) => {
+  systemIsDark.value = matches
 })
 
 export function isDark(): boolean {
-  // Read so that readers of this are updated when the system setting changes.
-  void paint.value
-  return theme.value === 'dark' || (theme.value === 'system' && systemIsDark.matches)
+  return theme.value === 'dark' || (theme.value === 'system' && systemIsDark.value)
 }
 
 effect(() => {
@@ -39,7 +35,6 @@ effect(() => {
   } catch {
     // Storage is not allowed: the choice lasts until the page is closed.
   }
-  paint.value = paint.peek() + 1
 })
 
 export function switchTheme(): void {
