@@ -185,7 +185,9 @@ test('few claims pass over all that ended runs leave in the index of held keys',
     for (let i = 0; i < 30; i += 1) await driver.claim('ended', request)
     expect((await heldLooks()) - before).toBeLessThan(10 * 2_000)
   } finally {
-    reader.release(true)
+    // A server that only loses the connection may keep the snapshot for longer, and with it dead rows.
+    await reader.query('rollback')
+    reader.release()
     await readers.end()
   }
 })
