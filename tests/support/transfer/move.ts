@@ -2,8 +2,8 @@ import type { FakeClock } from '@sluice/core/testing'
 import { type MovedQueue, type MoveQueuesOptions, moveQueues } from 'sluice/transfer'
 
 /**
- * Moves queues, and steps the clock of their source while the move waits: on a busy machine a server may not
- * answer in time, and the move then tries again a little later.
+ * Moves queues, and steps the clock of their source while the move waits, no further than it must: on a busy machine
+ * a server may not answer in time, and the move then tries again a little later.
  */
 export async function move(
   clock: FakeClock,
@@ -16,7 +16,7 @@ export async function move(
   })
   while (!isOver) {
     await Promise.race([moving, clock.waitForWaiters(timers + 1)])
-    if (!isOver) await clock.step(1_000)
+    if (!isOver) await clock.step(Math.max(0, (clock.nextAt() ?? 0) - clock.now()))
   }
   return await moving
 }

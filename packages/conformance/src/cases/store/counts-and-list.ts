@@ -220,15 +220,20 @@ export const countsAndListCases: readonly Case[] = [
   },
   {
     id: 'list.order',
-    title: 'keys are listed in the order of their bytes',
+    title: 'keys are listed in the order of their bytes, also across pages',
     async run(s) {
-      const sorted = ['A', 'B', 'a', 'a/b', 'a0', 'b', 'é', '日', 'ｱ', '🚰']
+      const sorted = ['A', 'B', 'a', 'a/b', 'a0', 'b', 'é', '日', 'ｱ', '\uffff', '\u{10000}', '🚰']
       await s.addAll([...sorted].reverse())
-      const { rows } = await s.list()
-      assert.deepEqual(
-        rows.map(({ key }) => key),
-        sorted,
-      )
+      for (const limit of [1, 100]) {
+        const seen: string[] = []
+        let cursor: string | undefined
+        do {
+          const page = await s.list({ limit, cursor })
+          seen.push(...page.rows.map(({ key }) => key))
+          cursor = page.cursor
+        } while (cursor !== undefined && seen.length < 100)
+        assert.deepEqual(seen, sorted)
+      }
     },
   },
   {

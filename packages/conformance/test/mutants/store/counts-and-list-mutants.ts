@@ -195,6 +195,18 @@ export const countsAndListMutants: readonly Mutant[] = [
       return { ...reply, rows: [...reply.rows].sort((a, b) => (a.key < b.key ? -1 : 1)) }
     },
   ),
+  listMutant(
+    'list-cursor-utf16',
+    'a page begins after the last key of the one before in the order of UTF-16',
+    (driver, queue, request) => {
+      const { cursor: after = '', ...rest } = request
+      if (request.keys !== undefined) return driver.list(queue, request)
+      const { now, rows } = driver.list(queue, { ...rest, ...everything })
+      const page = rows.filter(({ key }) => key > after).slice(0, request.limit)
+      const last = page.at(-1)
+      return { now, rows: page, ...(last && last !== rows.at(-1) && { cursor: last.key }) }
+    },
+  ),
   listMutant('list-offset', 'pages are counted from the start', (driver, queue, request) => {
     if (request.keys !== undefined) return driver.list(queue, request)
     const { cursor, limit, ...rest } = request
