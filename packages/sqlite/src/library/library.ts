@@ -118,7 +118,7 @@ export function checkDatabase(parameter: string, value: unknown): SqliteDatabase
  */
 export function checkColumnNames(parameter: string, database: SqliteDatabase): void {
   // A library without these settings has no value of them.
-  const setting = (name: string) => Number(singleValue(database, `pragma ${name}`) ?? NaN)
+  const setting = (name: string) => Number(singleValue(database, `pragma ${name}`))
   if (setting('short_column_names') !== 0 && setting('full_column_names') !== 1) return
   throw new SluiceTypeError(
     parameter,
