@@ -178,7 +178,7 @@ describe('the screen of top', () => {
   })
 
   test('shows fast rates without a fraction, ages, and a dash for what is unknown', () => {
-    const { rates = undefined, ...idle } = rowOf('q', 0)
+    const { rates, ...idle } = rowOf('q', 0)
     const fast = { ...idle, oldestAgeMs: 5_000, rates: { ...rates!, runsPerSecond: 123.4 } }
     const mark = (_: string, text: string) => `<${text}>`
     const size = { width: 200, height: 24 }

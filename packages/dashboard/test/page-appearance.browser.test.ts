@@ -227,7 +227,7 @@ describe.skipIf(!hasChromium)('the appearance of the page', { timeout: 300_000 }
 
   it('has rows as high as the user chooses, and remembers the choice', async () => {
     const visit = await Visit.begin(stage.browser, served)
-    const isCompact = visit.page.getByRole('button', { name: 'Compact rows' })
+    const compact = visit.page.getByRole('button', { name: 'Compact rows' })
     const height = () =>
       visit.page
         .locator('.overview .row')
@@ -235,12 +235,12 @@ describe.skipIf(!hasChromium)('the appearance of the page', { timeout: 300_000 }
         .evaluate((row) => row.getBoundingClientRect().height)
     const high = await height()
     const isLower = async () => (await height()) < high
-    await isCompact.click()
+    await compact.click()
     await visit.until(isLower, true)
     await visit.page.reload()
     await visit.until(isLower, true)
-    await visit.until(() => isCompact.getAttribute('aria-pressed'), 'true')
-    await isCompact.click()
+    await visit.until(() => compact.getAttribute('aria-pressed'), 'true')
+    await compact.click()
     await visit.until(height, high)
     await visit.page.reload()
     await visit.until(height, high)
