@@ -95,7 +95,7 @@ describe.skipIf(!canCutPower)('power cuts', () => {
     async () => onDisk(await bundled(servedDriver), ['better-sqlite3', 'power']),
     {
       cases: cuts,
-      timeoutMs: 60_000,
+      timeoutMs: 180_000,
     },
   )
   examine(
@@ -103,7 +103,7 @@ describe.skipIf(!canCutPower)('power cuts', () => {
     async () => onDisk(await bundled(servedDriver), ['node:sqlite', 'power'], coin()),
     {
       cases: cuts,
-      timeoutMs: 60_000,
+      timeoutMs: 180_000,
     },
   )
 

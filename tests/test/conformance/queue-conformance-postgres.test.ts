@@ -16,5 +16,5 @@ afterAll(async () => {
 
 examine('through the queue, on Postgres', () => server.create(), {
   cases: queueCases(factories),
-  timeoutMs: 60_000,
+  timeoutMs: 180_000,
 })

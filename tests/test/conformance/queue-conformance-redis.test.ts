@@ -25,6 +25,6 @@ describe.skipIf(!hasRedis)('redis-server', () => {
 
   examine('through the queue, on Redis', create, {
     cases: queueCases(factories),
-    timeoutMs: 60_000,
+    timeoutMs: 180_000,
   })
 })

@@ -125,7 +125,7 @@ describe.skipIf(!needs('pgbouncer', pgbouncerPath !== undefined))('behind pgboun
   })
 
   examine('the suite', () => create(), {
-    timeoutMs: 60_000,
+    timeoutMs: 180_000,
     chance: { modelRuns: 10, histories: 2 },
     except: { 'concurrent.drivers.idle': 'where no notice arrives, a poll wakes each driver' },
   })

@@ -66,7 +66,7 @@ async function create(): Promise<Subject> {
 }
 
 examine('on PGlite', create, {
-  timeoutMs: 60_000,
+  timeoutMs: 180_000,
   chance: { modelRuns: 10, histories: 2 },
   except: { 'key.exact': 'PGlite drops a byte order mark at the start of a text' },
 })

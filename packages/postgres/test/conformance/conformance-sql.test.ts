@@ -200,7 +200,7 @@ afterAll(async () => {
 })
 
 examine('the public SQL functions', () => create(), {
-  timeoutMs: 60_000,
+  timeoutMs: 180_000,
   chance: { modelRuns: 20, histories: 2 },
   except: {
     'clock.back.later-process': 'a given clock is taken at its word; the time kept is the server’s',

@@ -8,7 +8,7 @@ import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
 import { subjectsOn } from '../support/subjects.ts'
 
 /** Fewer random histories than the plain examination has: here, the place is what is examined. */
-const options = { timeoutMs: 60_000, chance: { modelRuns: 10, histories: 2 } }
+const options = { timeoutMs: 180_000, chance: { modelRuns: 10, histories: 2 } }
 
 let server: TestServer
 const pools: pg.Pool[] = []

@@ -21,7 +21,7 @@ afterAll(async () => {
 })
 
 examine('postgres', () => create(), {
-  timeoutMs: 60_000,
+  timeoutMs: 180_000,
   except: {
     'clock.back.later-process': 'a given clock is taken at its word; the time kept is the server’s',
   },

@@ -36,6 +36,6 @@ describe.skipIf(!needs('a server of our own', isOurs))('power cuts', () => {
 
   examine('postgres', () => create(), {
     cases: allCases.filter((each) => each.needs?.cutPower),
-    timeoutMs: 60_000,
+    timeoutMs: 180_000,
   })
 })

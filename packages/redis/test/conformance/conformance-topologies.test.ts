@@ -64,7 +64,7 @@ describe.skipIf(!hasRedis)('redis-server', () => {
       examine(
         name,
         subjectsOn(() => topology.options),
-        { cases, timeoutMs: 60_000 },
+        { cases, timeoutMs: 180_000 },
       )
     })
   }

@@ -13,5 +13,5 @@ describe.skipIf(!hasRedis)('one server', () => {
   afterAll(() => server.dispose())
 
   const create = subjectsOn(() => ({ url: server.url }), { hasProcesses: true })
-  examine('redis', create, { timeoutMs: 60_000 })
+  examine('redis', create, { timeoutMs: 180_000 })
 })
