@@ -1,7 +1,7 @@
 import type { Environment } from '@sluice/core/driver'
 import { number } from '../rows/columns.ts'
 import type { PgListener, Row } from './client-shapes.ts'
-import { withDeadline } from './deadline.ts'
+import { ignore, withDeadline } from './deadline.ts'
 import { destroySocket } from './destroy-socket.ts'
 
 /** How long a server may be silent before another connection asks what it is doing, in milliseconds. */
@@ -17,6 +17,13 @@ const arrivalMs = 500
 /** The processes of the server that run a statement, or may: a hidden state is null. */
 const activeText = `select pid from pg_catalog.pg_stat_activity where state is null
   or state not in ('idle', 'idle in transaction', 'idle in transaction (aborted)')`
+
+/**
+ * Ends a process, and waits until it is gone. One that does not run takes the signal before it reads what was
+ * sent to it. A younger process has the number of one that has ended.
+ */
+const terminateText = `select pg_terminate_backend(pid, 250) from pg_catalog.pg_stat_activity
+  where pid = $1 and backend_start < clock_timestamp() - $2 * interval '1 ms'`
 
 interface Probe {
   readonly startedAt: number
@@ -60,6 +67,16 @@ export class ConnectionProbe {
     return (await this.#probe(sentAt)) !== undefined
   }
 
+  /**
+   * Ends the process of a connection that was found to be silent, and that answered at `answeredAt`: a statement
+   * that it has not read takes no effect later. If that cannot be asked for, it may.
+   */
+  async terminate(processId: number | null | undefined, answeredAt: number): Promise<void> {
+    if (!this.#isTrusted) return
+    const silentMs = this.#environment.clock.monotonicMs() - answeredAt
+    await this.#ask(terminateText, [processId, silentMs]).catch(ignore)
+  }
+
   async #probe(sentAt: number): Promise<ReadonlySet<number> | undefined> {
     const now = this.#environment.clock.monotonicMs()
     const last = this.#last
@@ -71,7 +88,7 @@ export class ConnectionProbe {
     const probe: Probe = {
       startedAt: now,
       restMs: probeMs,
-      active: this.#ask().catch(() => undefined),
+      active: this.#active().catch(() => undefined),
     }
     this.#last = probe
     const active = await probe.active
@@ -79,20 +96,25 @@ export class ConnectionProbe {
     return active
   }
 
-  async #ask(): Promise<ReadonlySet<number>> {
+  async #active(): Promise<ReadonlySet<number>> {
     const client = this.#make()
-    client.on('error', () => {})
-    const asking = async (): Promise<ReadonlySet<number>> => {
+    const rows = await this.#ask(activeText, [], client)
+    const active = new Set(rows.map((row) => number(row['pid'])))
+    // The question is itself a statement that runs. If its process has another number, there is a pooler by now.
+    if (!active.has(client.processID ?? 0)) this.#isTrusted = false
+    return active
+  }
+
+  async #ask(text: string, values: readonly unknown[], client = this.#make()): Promise<Row[]> {
+    client.on('error', ignore)
+    const asking = async (): Promise<Row[]> => {
       await client.connect()
-      const { rows } = await client.query({ text: activeText })
-      return new Set((rows as Row[]).map((row) => number(row['pid'])))
+      return (await client.query({ text, values })).rows as Row[]
     }
     try {
-      const answer = await withDeadline(this.#environment, probeMs, 'asking the server', asking())
-      client.end().catch(() => {})
-      // The question is itself a statement that runs. If its process has another number, there is a pooler by now.
-      if (!answer.has(client.processID ?? 0)) this.#isTrusted = false
-      return answer
+      const rows = await withDeadline(this.#environment, probeMs, 'asking the server', asking())
+      client.end().catch(ignore)
+      return rows
     } catch (error) {
       destroySocket(client)
       throw error

@@ -139,7 +139,7 @@ export class PoolConnections implements Connections {
       this.#giveBack(client)
       return answer
     } catch (error) {
-      this.#giveBack(client, error)
+      await this.#giveUp(client, error)
       if (isForeignPrepared(error) && this.#prepares) {
         this.stopPreparing()
         return await this.connected(work, options)
@@ -325,6 +325,14 @@ export class PoolConnections implements Connections {
     this.#wakeNext()
   }
 
+  /** The same after a failure: what the server has not read of a lost connection takes no effect later. */
+  async #giveUp(client: PgPoolClient, error: unknown): Promise<void> {
+    this.#giveBack(client, error)
+    const answeredAt = this.#answeredAt.get(client)
+    if (!(error instanceof DeadlineError && error.isLost) || answeredAt === undefined) return
+    await this.#use.probe?.terminate(client.processID, answeredAt)
+  }
+
   #release(client: PgPoolClient, error: unknown): void {
     client.removeListener('error', ignore)
     if (error instanceof DeadlineError) {
@@ -356,7 +364,7 @@ export class PoolConnections implements Connections {
   async #undo(client: PgPoolClient, connection: Connection, error: unknown): Promise<void> {
     const isOfServer = sqlStateOf(error) !== undefined
     if (error instanceof DeadlineError || (isOfServer && breaksConnection(error))) {
-      this.#giveBack(client, error)
+      await this.#giveUp(client, error)
       return
     }
     try {

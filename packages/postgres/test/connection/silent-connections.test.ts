@@ -1,5 +1,6 @@
 /** Connections that say nothing any more, while new ones work. */
 import type { Driver } from '@sluice/core'
+import { systemEnvironment } from '@sluice/core/driver'
 import { fakeClock } from '@sluice/core/testing'
 import { startStopwatch } from '@sluice/needs/hold-ups'
 import pg from 'pg'
@@ -57,6 +58,48 @@ test('a silent connection that the server forgot is given up, and no other old o
   const { swallowed } = proxy
   expect(await driver.add('q', [ask('b')], options)).toMatchObject([{ outcome: 'added' }])
   expect(proxy.swallowed).toBe(swallowed)
+})
+
+test('a process of the server that stood still adds nothing after the call has failed', async () => {
+  made += 1
+  const schema = `silent_${made}`
+  const pool = new pg.Pool({ connectionString: server.url, max: 1 })
+  pool.on('error', () => {})
+  const processes: number[] = []
+  pool.on('connect', (client) =>
+    processes.push((client as unknown as { processID: number }).processID),
+  )
+  driver = postgresDriver({ pool, schema, notify: false, onWarning() {} })
+  await driver.open({})
+  const [stopped = 0] = processes
+  process.kill(stopped, 'SIGSTOP')
+  try {
+    const added = (async () => await driver.add('q', [ask('a')], options))()
+    const lost = { code: 'ERR_UNKNOWN_OUTCOME', cause: { isLost: true } }
+    await expect(added).rejects.toMatchObject(lost)
+  } finally {
+    process.kill(stopped, 'SIGCONT')
+  }
+  const isRunning = 'select 1 from pg_stat_activity where pid = $1'
+  await expect.poll(async () => (await server.pool.query(isRunning, [stopped])).rowCount).toBe(0)
+  expect(await driver.counts('q', { cap: 1 })).toMatchObject({ ready: 0 })
+  void pool.end()
+})
+
+test('a process that was started after the connection has answered is not ended', async () => {
+  await opened()
+  const client = new pg.Client({ connectionString: server.url })
+  const ended = new Promise((resolve) => client.on('error', resolve))
+  const { monotonicMs } = systemEnvironment.clock
+  await client.connect()
+  const { processID } = client as unknown as { processID: number }
+  const make = () => new pg.Client({ connectionString: server.url }) as unknown as PgListener
+  const probe = new ConnectionProbe(systemEnvironment, make)
+  probe.trust()
+  await probe.terminate(processID, monotonicMs() - 60_000)
+  expect((await client.query('select 1')).rowCount).toBe(1)
+  await probe.terminate(processID, monotonicMs())
+  expect(await ended).toMatchObject({ code: '57P01' })
 })
 
 test('after one silent connection, the one that listens is not relied on', async () => {
