@@ -28,6 +28,12 @@ describe('standing still', () => {
       assert.throws(() => fakeClock(bad as number), TypeError)
     }
     assert.throws(() => fakeClock(Infinity), RangeError)
+    for (const bad of [null, 1, { setle: async () => {} }, { settle: 1 }]) {
+      assert.throws(
+        () => fakeClock(0, bad as object),
+        (error) => SluiceError.is(error, 'ERR_INVALID_INPUT'),
+      )
+    }
   })
 
   test('time moves only by a step, however long the code runs', async () => {

@@ -1,4 +1,4 @@
-import { checkNumber } from '../checks/check.ts'
+import { checkFunction, checkNumber, checkObject } from '../checks/check.ts'
 import { checkTickerMs, checkTimerMs } from '../checks/check-timer-ms.ts'
 import type { Clock, EpochMs, Ticker, Timer } from '../time/clock.ts'
 import { nextTurn } from '../time/next-turn.ts'
@@ -271,5 +271,7 @@ export function fakeClock(
   options: FakeClockOptions = {},
 ): FakeClock {
   checkNumber('startMs', startMs)
-  return new SteppedClock(startMs, options.settle)
+  const { settle } = checkObject('options', options, ['settle'])
+  if (settle !== undefined) checkFunction('settle', settle)
+  return new SteppedClock(startMs, settle)
 }
