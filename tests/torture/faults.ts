@@ -3,7 +3,7 @@ import { checkMet, runWithFaults } from '../support/witness/fault-run.ts'
 
 /**
  * Processes that work while they are killed and stopped, and while their store is cut off, full, or
- * crashes: `--store=sqlite` or `postgres` (default: both), `--seconds=60`, `--seed=1`,
+ * crashes: `--store=sqlite`, `postgres` or `redis` (default: all), `--seconds=60`, `--seed=1`,
  * `--only=kill,disk full` (parts of names). A witness outside the store says what they did.
  */
 export async function main(args: string[]): Promise<void> {
@@ -17,7 +17,7 @@ export async function main(args: string[]): Promise<void> {
     },
   })
   const { seed, seconds, only } = values
-  const stores = (['sqlite', 'postgres'] as const).filter(
+  const stores = (['sqlite', 'postgres', 'redis'] as const).filter(
     (store) => values.store === undefined || values.store === store,
   )
   for (const store of stores) {

@@ -6,6 +6,7 @@ import { setTimeout as passes } from 'node:timers/promises' // real time: faults
 import { Chance } from '@sluice/conformance'
 import { type ProxyMode, StoreProxy } from '@sluice/needs/store-proxy'
 import { startPostgres } from '@sluice/test-postgres'
+import { onDisk, startRedis } from '@sluice/test-redis'
 import { canMount, fullDisk, lockedFile, type Trouble } from '../outage/troubles.ts'
 import { driverAt } from '../stores/driver-at.ts'
 import { checkRecords } from './check-records.ts'
@@ -13,7 +14,7 @@ import { canStep, WitnessedProcesses } from './witnessed-processes.ts'
 
 /** How a run is made. */
 export interface FaultRunOptions {
-  readonly store: 'sqlite' | 'postgres'
+  readonly store: 'sqlite' | 'postgres' | 'redis'
   readonly seed: number
   readonly seconds: number
   /** Only these faults. */
@@ -77,6 +78,27 @@ export async function runWithFaults(options: FaultRunOptions): Promise<FaultRunR
       return await run(options, trouble.address, trouble.address, faults)
     } finally {
       await trouble.dispose()
+    }
+  }
+  if (store === 'redis') {
+    const server = await startRedis({ settings: onDisk })
+    const faults: Readonly<Record<string, Fault>> = {
+      ...toProcesses,
+      async 'server pause'(_, chance) {
+        server.pause()
+        await passes(chance.pick([300, 3_000]))
+        server.resume()
+      },
+      async 'server crash'() {
+        await server.kill()
+        await passes(500)
+        await server.start()
+      },
+    }
+    try {
+      return await run(options, server.url, server.url, faults)
+    } finally {
+      await server.dispose()
     }
   }
   const server = await startPostgres()
