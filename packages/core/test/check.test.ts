@@ -170,7 +170,7 @@ describe('checkObject', () => {
   })
 
   test('what is no object is the wrong type', () => {
-    for (const value of [null, undefined, 5, 'x', [], () => {}]) {
+    for (const value of [null, undefined, 5, 'x', [], () => {}, AbortSignal.abort()]) {
       refused('type', 'options', () => check(value), /must be an object; got /)
     }
   })

@@ -187,7 +187,8 @@ function suggestion(name: string, known: readonly string[]): string {
  * A member of `options` is named alone, as its caller writes it; that of another object after the object.
  */
 export function checkObject<O>(parameter: string, value: O, known?: readonly string[]): O & object {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  // A signal in place of `{ signal }` has no own members, and would be ignored.
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || 'aborted' in value) {
     throw new SluiceTypeError(parameter, `must be an object; got ${describeValue(value)}`)
   }
   if (known === undefined) return value

@@ -49,7 +49,8 @@ function describeObject(value: object): string {
 export function describeValue(value: unknown): string {
   switch (typeof value) {
     case 'string':
-      return quoted(value)
+      // The address of a store may be passed in place of options, and messages are logged.
+      return quoted(value.replace(/^(\w+:\/\/[^:]*):.*@/s, '$1:***@'))
     case 'number':
       return Object.is(value, -0) ? '-0' : String(value)
     case 'bigint':
