@@ -86,7 +86,7 @@ export class Link {
       return link
     } catch (error) {
       link.close(error)
-      throw new ConnectionError(`no connection: ${messageOf(error)}`, false, error)
+      throw new ConnectionError(`no connection${to(address)}: ${messageOf(error)}`, false, error)
     } finally {
       link.#count(-1)
     }
@@ -193,6 +193,11 @@ export class Link {
       this.#timer.reset(this.#timeoutMs / 2)
     }
   }
+}
+
+/** Where an attempt to connect was made to, unless only the user's client knows it. */
+function to(address: Address | undefined): string {
+  return address === undefined ? '' : ` to ${Object.values(address).join(':')}`
 }
 
 export function messageOf(error: unknown): string {

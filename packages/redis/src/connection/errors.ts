@@ -82,7 +82,8 @@ export function storeError(error: unknown): SluiceError {
     return new SluiceError('ERR_UNKNOWN_OUTCOME', message, { cause: error })
   }
   const text = error instanceof Error ? error.message : String(error)
-  return new SluiceError('ERR_STORE', `Redis cannot be reached: ${text}`, {
+  const advice = text.includes(': NOAUTH') ? '; set the password in url or client' : ''
+  return new SluiceError('ERR_STORE', `Redis cannot be reached: ${text}${advice}`, {
     cause: error,
     retryable: error instanceof ConnectionError,
   })

@@ -50,11 +50,7 @@ export class OpenLink {
     if (this.#opening !== undefined) return this.#opening
     if (this.#isClosed) return Promise.reject(new ConnectionError('the driver is closed', false))
     if (this.#timer !== undefined) {
-      const cause = this.#error
-      const why = messageOf(cause)
-      // That of a failed attempt says so itself.
-      const message = cause instanceof ConnectionError ? why : `no connection: ${why}`
-      return Promise.reject(new ConnectionError(message, false, cause))
+      return Promise.reject(new ConnectionError(messageOf(this.#error), false, this.#error))
     }
     return this.#open()
   }

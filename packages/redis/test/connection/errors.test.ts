@@ -66,6 +66,20 @@ describe.skipIf(!hasRedis)('errors of servers', () => {
     },
   )
 
+  test.each(libraries)(
+    '%s: a password that is missing is named, with its server',
+    async (library) => {
+      const server = await startRedis({ settings: ['requirepass secret'], password: 'secret' })
+      onTestFinished(() => server.dispose())
+      const { port } = server
+      const error = await refusal(open({ url: `redis://127.0.0.1:${port}`, library }))
+      assert.match(
+        String(error),
+        new RegExp(`to 127.0.0.1:${port}: NOAUTH .*; set the password in url`),
+      )
+    },
+  )
+
   test.each(libraries)('%s: a script that runs for long is busy', async (library) => {
     const server = await startRedis({ settings: ['busy-reply-threshold 1'] })
     onTestFinished(() => server.dispose())
