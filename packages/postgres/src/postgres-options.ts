@@ -86,7 +86,7 @@ const members = [
 function checkAddress(address: string): void {
   checkString('connectionString', address)
   const url = address.replace('@/', '@host/')
-  if (/^($|\/|socket:|\w+:\/\/)/.test(address) && URL.canParse(url, 'pg://host')) return
+  if (/^($|\/|socket:|postgres(ql)?:\/\/)/.test(address) && URL.canParse(url, 'pg://host')) return
   throw new SluiceTypeError(
     'connectionString',
     'must be like postgres://user:password@host/database, with %2F %23 %3F for / # ?',

@@ -33,6 +33,7 @@ test.each([
   'not an address',
   'localhost',
   'host=localhost dbname=shop password=hush',
+  'mysql://nobody:hush@127.0.0.1/none',
   'postgres://nobody:hush/1@127.0.0.1/none',
   'postgres://nobody:hush#1@127.0.0.1/none',
   'postgres://nobody:hush@127.0.0.1:99999/none',

@@ -79,10 +79,11 @@ export function checkOptions(options: SqliteOptions): SqliteOptions {
 function checkFile({ file, library, mustExist = false }: FileOptions): void {
   if (file === undefined) throw new SluiceTypeError('options', 'must have either file or database')
   checkString('file', file, { empty: false })
-  if (file === ':memory:') {
+  // An address, as the command line takes, would create a file of that name.
+  if (/^(:memory|sqlite|file):/.test(file)) {
     throw new SluiceTypeError(
       'file',
-      'must be a file; a database in memory is handed in: { database, exclusive: true }',
+      'must be a path, no address; a database in memory is handed in: { database, exclusive: true }',
     )
   }
   // better-sqlite3 opens the file without the white space, which is another one.

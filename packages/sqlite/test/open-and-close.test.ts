@@ -51,6 +51,13 @@ test('options that name no store are refused, with both ways to name one', () =>
   })
 })
 
+test('addresses are refused in place of paths', () => {
+  for (const file of ['sqlite:./queue.db', 'file:queue.db']) {
+    const refusal = { code: 'ERR_INVALID_INPUT', parameter: 'file', message: /must be a path/ }
+    assert.throws(() => sqliteDriver({ file }), refusal)
+  }
+})
+
 test('opening and closing leaves nothing behind', async () => {
   const file = scratchFile()
   const cycle = async (): Promise<void> => {

@@ -41,7 +41,8 @@ export async function targetOf(settings: Settings): Promise<Target> {
   }
   // Imported only here: a client of another kind needs no pg.
   const { default: pg } = await import('pg').catch((cause: unknown) => {
-    throw new SluiceError('ERR_STORE', 'pg does not load; install it, or hand in a pool', { cause })
+    const message = 'the package pg cannot be loaded; install it, or hand in a pool'
+    throw new SluiceError('ERR_STORE', message, { cause })
   })
   const config = {
     connectionString,

@@ -29,7 +29,7 @@ test('without pg, opening says what to install', () => {
   })
   expect(JSON.parse(said)).toEqual({
     code: 'ERR_STORE',
-    message: 'pg does not load; install it, or hand in a pool [ERR_STORE]',
+    message: 'the package pg cannot be loaded; install it, or hand in a pool [ERR_STORE]',
     retryable: false,
     cause: "Cannot find package 'pg'",
   })

@@ -68,9 +68,8 @@ export function loadLibrary(name: LibraryName | undefined): Library {
       return libraryOf(candidate, classOf(candidate))
     } catch (error) {
       if (SluiceError.is(error)) throw error
-      const missing = isMissing(error)
-      if (missing && name === undefined) continue
-      const message = `${candidate} ${missing ? 'is not installed' : 'does not load'}`
+      if (isMissing(error) && name === undefined) continue
+      const message = `the package ${candidate} cannot be loaded; install it, or choose another library`
       throw new SluiceError('ERR_STORE', message, { cause: error })
     }
   }
