@@ -8,7 +8,7 @@ export function queueFull(queue: string, maxPending: number | undefined): Sluice
   return new SluiceError(
     'ERR_QUEUE_FULL',
     `cannot add another key to queue ${JSON.stringify(queue)}: ${maxPending} keys are waiting ` +
-      'already, which is maxPending; no more are stored',
+      'already, which is maxPending',
     { retryable: true },
   )
 }
@@ -18,7 +18,7 @@ export function queueShutDown(queue: string, key: string): SluiceError {
   return new SluiceError(
     'ERR_SHUT_DOWN',
     `cannot add key ${JSON.stringify(key)} to queue ${JSON.stringify(queue)}: it was shut down; ` +
-      'make a new queue object on the same store to go on',
+      'make a new queue object',
   )
 }
 
@@ -44,7 +44,7 @@ export function storeNotOpen(queue: string): SluiceError {
 export function heldDropped(key: string): SluiceError {
   return new SluiceError(
     'ERR_HELD_DROPPED',
-    `key ${JSON.stringify(key)} was taken and never given back: its Held was dropped; finish ` +
+    `key ${JSON.stringify(key)} was not given back: its Held was dropped; finish ` +
       'every Held, or take it with `await using`',
   )
 }

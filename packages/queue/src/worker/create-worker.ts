@@ -293,6 +293,7 @@ class QueueWorker<T> implements Worker {
 
   async runUntilIdle(): Promise<void> {
     // It would resolve at once, with keys left.
+    if (this.#isClosing()) throw this.#core.calls.closedError()
     if (this.#group.isStopping && this.#phase !== 'failed') {
       throw new SluiceError(
         'ERR_CLOSED',

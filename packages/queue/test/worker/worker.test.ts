@@ -292,6 +292,14 @@ describe.each(leases)('a worker %s', (_name, leaseMs) => {
     expect(seen).toEqual(['a', 'b', 'c'])
     await queue.close()
   })
+
+  test('runUntilIdle rejects on a closed queue, whose keys it cannot run', async () => {
+    const { queue } = setUp(leaseMs)
+    await queue.add('a')
+    await queue.close()
+    const worker = createWorker<string>({ queue, handler: () => undefined })
+    await expect(worker.runUntilIdle()).rejects.toMatchObject({ code: 'ERR_CLOSED' })
+  })
 })
 
 test('bad options are refused at once, naming the parameter', () => {
