@@ -49,7 +49,7 @@ export const dashboard: CommandSpec = {
   name: 'dashboard',
   summary: 'Serve a dashboard of a store, and print its address',
   details:
-    'On this machine only, and read-only, unless you say otherwise. With --allow-actions, or on another --host, one must sign in: with the token of --token-file or of $SLUICE_DASHBOARD_TOKEN, or with one that is made up and printed.',
+    'On this machine only, and read-only, by default. --allow-actions and another --host require a token: that of --token-file or of $SLUICE_DASHBOARD_TOKEN, or a random one, which is printed.',
   group: 'Inspect',
   positionals: [
     { name: 'URL', summary: 'the store (default: as with -s)', kind: 'store', optional: true },

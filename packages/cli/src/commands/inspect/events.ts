@@ -34,7 +34,7 @@ export const events: CommandSpec = {
   name: 'events',
   summary: 'Show what happened in queues, and with --follow what happens',
   details:
-    'On record are the failed runs of the last day, a bounded number, where the store keeps a history, and the starts of the workers of now. With --follow, the store is read every 2s and what changed is printed: failed runs, workers that start, stop or vanish, pauses, keys that are parked, and states of queues. What comes and goes between two reads is not seen; runs that succeed and adds are no events.',
+    'Shows when the current workers started and, if the store keeps a history, failed runs of the last day. With --follow, the store is read every 2s, and changes are printed: failed runs, workers that start, stop or vanish, pauses, parked keys, and states of queues. What comes and goes between two reads is not seen; successful runs and adds are not events.',
   group: 'Inspect',
   positionals: [{ name: 'QUEUE', summary: 'only this queue', kind: 'queue', optional: true }],
   options: [

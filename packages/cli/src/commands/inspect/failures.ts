@@ -146,7 +146,7 @@ export const failures: CommandSpec = {
   name: 'failures',
   summary: 'Show failed runs by error code and over time',
   details:
-    'Workers record them, so they outlive their keys. TREND is the range from left to right; KEY and MESSAGE are of the latest run. With --code, every run with that code that is on record is listed, at most 20 of each queue. An error without a code is listed by its name.',
+    'Workers record them, so they outlive their keys. TREND is the range from left to right; KEY and MESSAGE are of the latest run. With --code, lists recorded runs with that code, at most 20 of each queue. An error without a code is listed by its name.',
   group: 'Inspect',
   positionals: [{ name: 'QUEUE', summary: 'only this queue', kind: 'queue', optional: true }],
   options: [

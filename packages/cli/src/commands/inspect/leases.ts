@@ -108,7 +108,7 @@ export const leases: CommandSpec = {
   name: 'leases',
   summary: 'List the keys that are held, with their workers and leases',
   details:
-    'The lease that ends first comes first. A lease that is not renewed expires, and the key runs again; `sluice release` takes a key back at once. At most 1000 keys of each state and queue are shown.',
+    'The lease that ends first comes first. A key whose lease expires runs again; `sluice release` takes a key back at once. At most 1000 keys of each state and queue are shown.',
   group: 'Inspect',
   positionals: [{ name: 'QUEUE', summary: 'only this queue', kind: 'queue', optional: true }],
   options: watchOptions,

@@ -75,7 +75,7 @@ export const top: CommandSpec = {
   name: 'top',
   summary: 'Watch counts, rates and durations of queues',
   details:
-    'Rates and durations cover the last minute, as reported by workers every 10 s. On a terminal, s sorts by the next column, r reverses the order, / filters by name, the arrow keys scroll, and q quits; what does not fit is left out, the least important column first. With --once, or if stdout is not a terminal, it prints once, with figures since each worker started.',
+    'Rates and durations cover the last minute, as reported by workers every 10 s. On a terminal, s sorts by the next column, r reverses the order, / filters by name, the arrow keys scroll, and q quits; columns that do not fit are left out, the least important first. With --once, or if stdout is not a terminal, it prints once, with figures since each worker started.',
   group: 'Inspect',
   positionals: [{ name: 'QUEUE', summary: 'only this queue', kind: 'queue', optional: true }],
   options: [

@@ -9,7 +9,7 @@ export const release: CommandSpec = {
   name: 'release',
   summary: 'Take held keys from their workers, such as from one that hangs',
   details:
-    'The run is put back in line and counts as no failure. The worker is not stopped, but nothing that it does with its claim has an effect any more; what it writes elsewhere is fenced by the token only.',
+    'Puts the run back in line, without a failure. The worker is not stopped, but its claim has no effect any more; what it writes elsewhere is fenced only by the token.',
   group: 'Keys',
   positionals: [queueArgument, { name: 'KEY', summary: 'the keys', kind: 'key', variadic: true }],
   options: [

@@ -9,7 +9,7 @@ export const waitUntil: CommandSpec = {
   alias: 'drain',
   summary: 'Wait until a queue is drained: no key of it is ready or held',
   details:
-    'Only waits; workers do the work. Delayed keys, keys in back-off and parked keys are not waited for. After --timeout, it gives up with exit code 1.',
+    'Workers do the work. Does not wait for delayed keys, keys in back-off and parked keys. Exits with 1 after --timeout.',
   group: 'Queues',
   positionals: [queueArgument],
   options: [

@@ -11,7 +11,7 @@ export const copy: CommandSpec = {
   name: 'copy',
   summary: 'Copy queues to another store; the source stays as it is',
   details:
-    'Nothing is paused; keys that the target has are merged: the earlier time, the higher priority and count. Workers on both stores then run the same keys; to hand a queue over, use `sluice move`. Pause the queue for a copy of one moment.',
+    'Existing keys are merged: the earlier of two times and the higher of two priorities and counts win, and existing items are kept. Workers on both stores then run the same keys; to hand a queue over, use `sluice move`. Changes nothing in the source; pause the queue for a snapshot of one moment.',
   group: 'Stores',
   endsAfterAbort: true,
   positionals: queuesOfStores,

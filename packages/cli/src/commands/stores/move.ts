@@ -9,7 +9,7 @@ export const move: CommandSpec = {
   name: 'move',
   summary: 'Move queues to another store',
   details:
-    'Each queue is paused in both stores; once no key of it is held, its keys are moved, and it is resumed in the target, unless it was paused before. In the source it stays paused and empty. The command is safe to repeat if interrupted. To keep the source, use `sluice copy`.',
+    'Pauses each queue in both stores, moves its keys once none is held, and resumes it in the target, unless it was paused before. In the source it stays paused. Safe to repeat. To keep the source, use `sluice copy`.',
   group: 'Stores',
   endsAfterAbort: true,
   positionals: queuesOfStores,

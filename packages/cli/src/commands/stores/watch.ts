@@ -11,7 +11,7 @@ export const watch: CommandSpec = {
   name: 'watch',
   summary: 'Add a key for each changed row of a table, by triggers (Postgres)',
   details:
-    'Creates triggers on a table of the database in which the store is. Each statement that changes rows adds the distinct keys of those rows in the same transaction; an update adds the keys of the old and the new rows. May be run again with other settings. With --drop, exits with 4 if this table and queue have no triggers. Roles that write to the table need the rights of --producer of `sluice migrate --roles`.',
+    'Creates triggers on a table in the database of the store. Each statement that changes rows adds the distinct keys of those rows in the same transaction; an update adds the keys of the old and the new rows. May be run again with other settings. With --drop, exits with 4 if this table and queue have no triggers. Roles that write to the table need the rights of --producer of `sluice migrate --roles`.',
   group: 'Stores',
   positionals: [
     {
