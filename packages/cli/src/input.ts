@@ -85,9 +85,7 @@ export class Input {
 
   state(): KeyStateWord | undefined {
     const text = this.text('state')
-    const state = keyStateWords.find((word) => word === text)
-    if (text === undefined || state !== undefined) return state
-    throw usageError(`--state must be one of ${keyStateWords.join(', ')}; got '${oneLine(text)}'`)
+    return keyStateWords.find((word) => word === text)
   }
 
   /** An option with a JSON value. */

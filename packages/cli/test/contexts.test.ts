@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Clock } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { beforeEach, expect, test } from 'vitest'
@@ -122,6 +122,19 @@ test('what cannot be read as contexts is named, and left alone', async () => {
     expect({ code, err }).toMatchObject({ code: 1, err: expect.stringContaining(file) })
     expect(readFileSync(file, 'utf8')).toBe(text)
   }
+})
+
+test.each([
+  ['.', 'cannot be read'],
+  ['file/config.json', 'cannot be written'],
+  // The name of the lock is as long as a name may be, and that of the draft is longer.
+  ['x'.repeat(250), 'cannot be written'],
+])('a file of contexts that is no file is named at once: %s', async (file, words) => {
+  writeFileSync(join(folder, 'file'), '')
+  env['SLUICE_CONFIG'] = file
+  const { code, err } = await run('config', 'set', 'dev', './dev.db')
+  const path = resolve(folder, file)
+  expect({ code, err }).toEqual({ code: 1, err: `sluice: ${path} ${words} [ERR_FILE]\n` })
 })
 
 test.each([

@@ -95,8 +95,9 @@ describe('doctor', () => {
         findings: [{ check: 'store', level: 'failure', facts: { code } }],
       })
     }
-    // A path that is wrong says nothing of a store.
+    // A path that is wrong says nothing of a store, and memory is none.
     expect((await cli(['doctor'], { store: newFile() })).code).toBe(1)
+    expect((await cli(['doctor'], { store: 'memory:' })).err).toMatch(/nothing to check.*ERR_USAGE/)
   })
 
   test('checks Postgres, and exits with 3 if the schema is missing', async () => {

@@ -219,13 +219,13 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
   test('on a terminal it asks, and every answer but yes is no', async () => {
     const store = await fresh()
     await output(['add', 'orders', 'a'], { store })
-    for (const answer of ['n', 'no', 'nay', 'why', 'yes please']) {
+    for (const answer of ['', 'n', 'no', 'nay', 'why', 'yes please']) {
       const { code } = await cli(['remove', 'orders', '--all'], {
         ...{ store, isTTY: true, stdin: [answer] },
       })
       expect([answer, code]).toEqual([answer, 2])
     }
-    const no = await cli(['remove', 'orders', '--all'], { store, isTTY: true, stdin: [''] })
+    const no = await cli(['remove', 'orders', '--all'], { store, isTTY: true, stdin: [] })
     expect(no.code).toBe(2)
     expect(no.err).toContain('This will remove 1 key of orders. Continue? [y/N] ')
     expect(no.err).toContain('nothing was changed')

@@ -104,7 +104,9 @@ function isTaken(lock: string, failed: (error: unknown) => CommandError): boolea
     writeFileSync(lock, '', { flag: 'wx', mode: 0o600 })
     return true
   } catch (error) {
-    if ((error as { code?: unknown }).code === 'EEXIST') return false
+    const { code, path } = error as { code?: unknown; path?: unknown }
+    // The folder may be a file, which exists as well.
+    if (code === 'EEXIST' && path === lock) return false
     throw failed(error)
   }
 }

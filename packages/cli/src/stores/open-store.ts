@@ -89,13 +89,3 @@ export async function openStore(
   const { inspectStore } = await import('sluice')
   return { address, driver, inspection: inspectStore(driver) }
 }
-
-/** Throws if the driver of a store has no transfer verbs. */
-export function refuseImmovable({ address, driver }: OpenStore): void {
-  if (driver.transfer !== undefined) return
-  throw new CommandError(
-    'ERR_UNSUPPORTED',
-    `keys cannot be moved from or to ${address.label}: the ${driver.name} driver has no transfer verbs`,
-    exitCodes.failed,
-  )
-}

@@ -68,15 +68,6 @@ export const complete: CommandSpec = {
   group: 'More',
   hidden: true,
   takesAnything: true,
-  positionals: [
-    {
-      name: 'WORD',
-      summary: 'the words up to the cursor',
-      kind: 'text',
-      optional: true,
-      variadic: true,
-    },
-  ],
   async run(context) {
     const words = context.input.positionals(0)
     const reading = readWords(context.grammar, words)

@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts'
 import { checkedQueue } from '../../input.ts'
 import { shown } from '../../output/escape.ts'
 import { refuseUnknown } from '../../stores/known-queue.ts'
-import { type OpenStore, refuseImmovable } from '../../stores/open-store.ts'
+import type { OpenStore } from '../../stores/open-store.ts'
 
 export const copy: CommandSpec = {
   name: 'copy',
@@ -30,7 +30,6 @@ export const copy: CommandSpec = {
       JSON.stringify({ ...address, label: '' }),
     )
     if (source === target) throw usageError('FROM and TO are one store')
-    for (const side of [from, to]) refuseImmovable(side)
     await refuseUnknown(context, from.inspection, queues)
     const names = queues.length > 0 ? queues : await from.inspection.queues()
     const copied: { queue: string; copied: number }[] = []

@@ -8,7 +8,6 @@ import type { Context } from '../../context.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { shown } from '../../output/escape.ts'
 import { refuseUnknown } from '../../stores/known-queue.ts'
-import { refuseImmovable } from '../../stores/open-store.ts'
 
 /** The number of lines in one write. */
 const linesMax = 500
@@ -65,7 +64,6 @@ export const exportLines: CommandSpec = {
     const queue = input.queue()
     const path = input.text('file')
     const store = await context.store('existing')
-    refuseImmovable(store)
     await refuseUnknown(context, store.inspection, [queue])
     const { createQueue } = await import('sluice')
     const { exportQueue } = await import('sluice/transfer')

@@ -5,7 +5,6 @@ import { CommandError } from '../../command-error.ts'
 import type { Context } from '../../context.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { shown } from '../../output/escape.ts'
-import { refuseImmovable } from '../../stores/open-store.ts'
 
 function unreadable(error: unknown): CommandError {
   const text = `the file cannot be read: ${(error as Error).message}`
@@ -53,7 +52,6 @@ export const importLines: CommandSpec = {
         ? terminal.stdin.lines()
         : await linesOfFile(context, resolve(terminal.cwd, file))
     const store = await context.store('create')
-    refuseImmovable(store)
     const { createQueue } = await import('sluice')
     const { importQueue } = await import('sluice/transfer')
     const target = createQueue<never>({ name: queue, driver: store.driver })

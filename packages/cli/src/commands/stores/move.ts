@@ -3,7 +3,6 @@ import { type CommandSpec, queuesOfStores } from '../../command.ts'
 import { checkedQueue } from '../../input.ts'
 import { shown } from '../../output/escape.ts'
 import { refuseUnknown } from '../../stores/known-queue.ts'
-import { refuseImmovable } from '../../stores/open-store.ts'
 
 export const move: CommandSpec = {
   name: 'move',
@@ -28,7 +27,6 @@ export const move: CommandSpec = {
     const queues = input.positionals(2).map(checkedQueue)
     const from = await context.storeAt(fromText, 'existing')
     const to = await context.storeAt(toText, 'create')
-    for (const side of [from, to]) refuseImmovable(side)
     const { moveQueues } = await import('sluice/transfer')
     await refuseUnknown(context, from.inspection, queues)
     const names = queues.length > 0 ? queues : await from.inspection.queues()
