@@ -43,11 +43,11 @@ export async function outage(trouble: Trouble, ms: number): Promise<OutageReport
   const holdUps: HoldUp[] = []
   const unwatch = watchHoldUps((heldUp) => holdUps.push(heldUp))
   try {
-    working.tell('add held')
     const isUp = await working.hears(({ began }) => began === 'held', saysMsMax)
     if (isUp === undefined) throw new Error(`${trouble.name}: no run has begun`)
     working.tell(`due ${due} ${ms + 1_000}`)
-    await working.hears(({ delayed }) => delayed === due, saysMsMax)
+    const delayed = await working.hears((said) => said.delayed === due, saysMsMax)
+    if (delayed === undefined) throw new Error(`${trouble.name}: the keys were not added`)
     await passes(500)
     // A call may fail and be reported while the trouble begins.
     const untroubled = await working.report()

@@ -66,9 +66,21 @@ const worker = createWorker({
 })
 worker.stopped.catch((error: unknown) => say({ stopped: String(error), at: monotonicNow() }))
 
+/** Adds a key; again when the store did not answer in time, as happens on a machine that is busy. */
+async function addedAfter(key: string, ms: number): Promise<void> {
+  try {
+    await queue.addAfter(key, ms)
+  } catch (error) {
+    if ((error as { retryable?: boolean }).retryable !== true) throw error
+    await addedAfter(key, ms)
+  }
+}
+
 let cpu = process.cpuUsage()
 // real time: see where it is started.
 let soon: ReturnType<typeof setInterval> | undefined
+
+await addedAfter('held', 0)
 
 for await (const line of createInterface({ input: process.stdin })) {
   const [verb, ...words] = line.split(' ')
@@ -82,7 +94,7 @@ for await (const line of createInterface({ input: process.stdin })) {
     )
   } else if (verb === 'due') {
     const [count = 0, ms = 0] = words.map(Number)
-    for (let at = 1; at <= count; at += 1) await queue.addAfter(`due/${at}`, (at * ms) / count)
+    for (let at = 1; at <= count; at += 1) await addedAfter(`due/${at}`, (at * ms) / count)
     say({ delayed: count })
   } else if (verb === 'soon') {
     const addOne = (): void => {
