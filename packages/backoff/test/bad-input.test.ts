@@ -124,6 +124,7 @@ test.each<[string, () => unknown]>([
   ['immediate', () => loose(pollUntil)(never, { intervalMs: 1, immediate: 1 })],
   ['sliding', () => loose(pollUntil)(never, { intervalMs: 1, sliding: 'yes' })],
   ['signal', () => loose(pollUntil)(never, { intervalMs: 1, signal: 'x' })],
+  ['clock', () => loose(pollUntil)(never, { intervalMs: 1, clock: 5 })],
   ['interval', () => loose(pollUntil)(never, { interval: 1 })],
 ])('%s is named when it is refused', async (parameter, call) => {
   const caught = await catchError(call)

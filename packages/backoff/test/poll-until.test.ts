@@ -1,4 +1,4 @@
-import { SluiceError } from '@sluice/core'
+import { type Clock, SluiceError } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { describe, expect, test, vi } from 'vitest'
 import { Backoff, exponentialBackoff, type PollOptions, pollUntil } from '../src/index.ts'
@@ -62,6 +62,26 @@ describe('pollUntil', () => {
     const { outcome, endedMs } = await settle(clock, promise)
     expect([outcome, endedMs]).toMatchObject([{ message: 'over' }, 25])
     expect([askedMs, clock.waiters()]).toEqual([[10, 20], 0])
+  })
+
+  test('an abort right after the timer of a turn, before others had theirs, still comes first', async () => {
+    const clock = fakeClock()
+    const { askedMs, condition } = question(clock)
+    const abort = new AbortController()
+    const aborting: Clock = {
+      now: () => clock.now(),
+      monotonicMs: () => clock.monotonicMs(),
+      startTimer: (ms, act) =>
+        clock.startTimer(ms, () => {
+          act()
+          abort.abort('enough')
+        }),
+      startTicker: (ms, act) => clock.startTicker(ms, act),
+    }
+    const { signal } = abort
+    const promise = pollUntil(condition, { intervalMs: 10, signal, clock: aborting })
+    expect(await settle(clock, promise)).toEqual({ outcome: 'enough', endedMs: 10 })
+    expect(askedMs).toEqual([])
   })
 
   test('a slow condition is asked again right after, and then in the old rhythm', async () => {

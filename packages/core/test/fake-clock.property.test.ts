@@ -93,6 +93,7 @@ test('the clock does what a sorted list would', async () => {
     fc.asyncProperty(fc.array(command, { maxLength: 40 }), async (program) => {
       const clock = fakeClock(0)
       const model = new Model()
+      model.monotonic = clock.monotonicMs()
       const log: string[] = []
       const handles: { stop(): boolean; reset?(ms: number): boolean }[] = []
       for (const step of program) {

@@ -263,6 +263,8 @@ describe('tickers', () => {
 describe('the wall clock', () => {
   test('setTime moves it both ways, at once, and moves nothing else', async () => {
     const { clock, log, note } = logged()
+    const startMs = clock.monotonicMs()
+    assert.notEqual(startMs, 0)
     clock.startTimer(10, note('timer'))
     await clock.step(4)
     for (const [jump, dueAt] of [
@@ -271,13 +273,14 @@ describe('the wall clock', () => {
       [0.25, 6.25],
     ] as const) {
       clock.setTime(jump)
-      assert.deepEqual([clock.now(), clock.nextAt(), clock.monotonicMs()], [jump, dueAt, 4])
+      assert.deepEqual([clock.now(), clock.nextAt()], [jump, dueAt])
+      assert.equal(clock.monotonicMs() - startMs, 4)
     }
     await clock.step(5)
     assert.deepEqual(log, [])
     await clock.step(1)
     assert.deepEqual(log, ['timer@6.25'])
-    assert.deepEqual([clock.now(), clock.monotonicMs()], [6.25, 10])
+    assert.deepEqual([clock.now(), clock.monotonicMs() - startMs], [6.25, 10])
   })
 
   test('a jump undoes nothing: what fired does not fire again', async () => {
@@ -291,12 +294,13 @@ describe('the wall clock', () => {
 
   test('a jump in the middle of a step leaves the rest of the step as long as it was', async () => {
     const { clock, log, note } = logged()
+    const startMs = clock.monotonicMs()
     clock.startTimer(2, () => clock.setTime(1_000))
     clock.startTimer(5, note('timer'))
     clock.startTimer(11, note('too late'))
     await clock.step(10)
     assert.deepEqual(log, ['timer@1003'])
-    assert.deepEqual([clock.now(), clock.monotonicMs()], [1_008, 10])
+    assert.deepEqual([clock.now(), clock.monotonicMs() - startMs], [1_008, 10])
   })
 
   test('an instant that is none is refused', () => {

@@ -197,6 +197,14 @@ describe('cancel', () => {
     expect(bucket.tokens(t)).toBe(-2)
   })
 
+  test('a reservation less than a millisecond before the latest one is not the latest', () => {
+    const bucket = new TokenBucket({ perSecond: 10_000, burst: 3 })
+    const [, early, latest] = reserveSome(bucket, 3, 3, 1)
+    early?.cancel(t)
+    latest?.cancel(t)
+    expect(bucket.tokens(t)).toBeCloseTo(-1)
+  })
+
   test('nothing is given back once others were promised as many', () => {
     const bucket = new TokenBucket({ perSecond: 10, burst: 5 })
     const [, early] = reserveSome(bucket, 5, 2, 1, 1)

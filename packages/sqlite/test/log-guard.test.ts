@@ -71,7 +71,8 @@ test('a reader that keeps the log from being emptied is reported; then the log i
   assert.equal(warnings.length, 1, 'not again at once')
 
   reader.exec('commit')
-  environment.clock.monotonicMs = () => 60_000
+  const laterMs = environment.clock.monotonicMs() + 60_000
+  environment.clock.monotonicMs = () => laterMs
   write()
   assert.equal(warnings.length, 1)
   assert.ok(logBytes() <= bytesMax, `${logBytes()} bytes`)
@@ -122,7 +123,8 @@ test('while nothing changes in its folder, the length of the log is looked at on
   reader.prepare('select count(*) from t').get()
   commit(2_000_000)
   assert.equal(warnings.length, 0)
-  environment.clock.monotonicMs = () => 1_000
+  const laterMs = environment.clock.monotonicMs() + 1_000
+  environment.clock.monotonicMs = () => laterMs
   commit(1_000)
   assert.equal(warnings.length, 1)
 })

@@ -6,12 +6,13 @@ import { Alarm } from '../../src/core/alarm.ts'
 function alarmWith(wall: number, inMs: () => number) {
   const clock = fakeClock(wall)
   const alarms: number[] = []
+  const startMs = clock.monotonicMs()
   const alarm: Alarm = new Alarm(
     () => clock,
     false,
     () => ({ isWanted: true, isWaitedFor: false, inMs: inMs() }),
     () => {
-      alarms.push(clock.monotonicMs())
+      alarms.push(clock.monotonicMs() - startMs)
       alarm.set()
     },
   )
