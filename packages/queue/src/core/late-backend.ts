@@ -192,6 +192,5 @@ export class LateBackend implements Backend, Adds, Finishes, Claims {
 
   stop(): void {
     this.#isStopped = true
-    this.giveUp()
   }
 }

@@ -32,15 +32,17 @@ describe.each([late, unleased])('an end over $way', (setup) => {
       const scene = new Scene(setup)
       const queue = scene.queue()
       if (silent !== 'open') {
-        await queue.addMany(['a', 'b'])
+        await queue.addMany(['a', 'b', 'c'])
         await (await take(queue)).done()
       }
-      const held = silent === 'open' ? undefined : await take(queue)
+      const helds = silent === 'open' ? [] : [await take(queue), await take(queue)]
       scene.late.hold(silent)
-      const calls = [seen<unknown>(queue.add('c')), seen<unknown>(queue.get())]
-      if (held !== undefined) calls.push(seen<unknown>(held.done()))
+      const calls = [seen<unknown>(queue.add('d')), seen<unknown>(queue.get())]
+      for (const held of helds) calls.push(seen<unknown>(queue.doneMany([held])))
       queue.addSoon('soon')
       await scene.quiet()
+      // Behind a batch that is in flight.
+      calls.push(seen<unknown>(queue.add('e')))
       const closing = seen(queue.close({ graceMs }))
       await time.pass(graceMs + 2_000)
       expect([silent, closing.state]).not.toEqual([silent, 'waiting'])

@@ -1,22 +1,30 @@
 import type { ClaimRequest } from '@sluice/core'
 import { describe, expect, test } from 'vitest'
-import { createWorker } from '../../src/index.ts'
+import { createWorker, type StandardSchema } from '../../src/index.ts'
 import { heldKeys } from '../support/held-keys.ts'
 import { batchedSetups, late, Scene, SteppedWorker, seen, setups } from '../support/setups.ts'
 
 const keys = ['a', 'b', 'c', 'd', 'e', 'f']
 
+/** A schema that every item matches. */
+const anything: StandardSchema<string> = {
+  '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value: value as string }) },
+}
+
 describe.each(setups)('prefetch over $way', (setup) => {
-  test('every key runs once, in order, and is given back', async () => {
-    const scene = new Scene(setup)
-    const queue = scene.queue({ prefetch: 3 })
-    await queue.addMany(keys)
-    const ran: string[] = []
-    const worker = createWorker({ queue, handler: (item) => void ran.push(item) })
-    await worker.runUntilIdle()
-    expect(ran).toEqual(keys)
-    expect(await scene.states()).toEqual({})
-  })
+  test.each([undefined, anything])(
+    'every key runs once, in order, and is given back',
+    async (schema) => {
+      const scene = new Scene(setup)
+      const queue = scene.queue<string>({ prefetch: 3, schema })
+      await queue.addMany(keys)
+      const ran: string[] = []
+      const worker = createWorker({ queue, handler: (item) => void ran.push(item) })
+      await worker.runUntilIdle()
+      expect(ran).toEqual(keys)
+      expect(await scene.states()).toEqual({})
+    },
+  )
 
   test('get and getMany claim nothing ahead', async () => {
     const scene = new Scene(setup)

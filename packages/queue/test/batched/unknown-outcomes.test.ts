@@ -203,12 +203,14 @@ describe('Store trouble: finishing', () => {
   })
 
   test('a finish that rejected can be repeated', async () => {
-    const { scene, held } = await holding(late)
-    scene.late.before = errors('finish', away)
-    const finishing = seen(held.done())
-    await scene.quiet()
-    expect(finishing.error).toBe(away)
-    expect(held.signal.aborted).toBe(false)
+    const { scene, queue, held } = await holding(late)
+    for (const finish of [() => held.done(), () => queue.doneMany([held])]) {
+      scene.late.before = errors('finish', away)
+      const finishing = seen<unknown>(finish())
+      await scene.quiet()
+      expect(finishing.error).toBe(away)
+      expect(held.signal.aborted).toBe(false)
+    }
     expect(await held.done()).toBe('idle')
   })
 })
