@@ -113,7 +113,8 @@ export function checkOptions(given: PostgresOptions): Settings {
     throw new SluiceTypeError('options', 'must have exactly one of connectionString, pool, client')
   }
   if (connectionString !== undefined) checkAddress(connectionString)
-  if (pool !== undefined && typeof pool?.connect !== 'function') {
+  // A client connects too, but is one connection: only clients have a process of the server.
+  if (pool !== undefined && (typeof pool?.connect !== 'function' || 'processID' in pool)) {
     throw new SluiceTypeError('pool', 'must be a pool of pg')
   }
   if (

@@ -1,3 +1,4 @@
+import pg from 'pg'
 import { expect, test } from 'vitest'
 import { doctor, migrate, migrationSql, postgresDriver, rolesSql } from '../src/index.ts'
 import { channelOf, inSchema, quoteIdentifier } from '../src/schema/schema-name.ts'
@@ -10,6 +11,7 @@ test.each<[string, object, string]>([
   ['an option that is not one', { connectionString, shema: 'x' }, 'shema'],
   ['a pool that is none', { pool: {} }, 'pool'],
   ['null in place of a pool', { pool: null }, 'pool'],
+  ['a client of pg in place of a pool', { pool: new pg.Client() }, 'pool'],
   ['null in place of PGlite', { client: null }, 'client'],
   ['a text in place of a switch', { connectionString, notify: 'no' }, 'notify'],
   ['a text to call with warnings', { connectionString, onWarning: 'console' }, 'onWarning'],
