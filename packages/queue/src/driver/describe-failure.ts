@@ -83,7 +83,8 @@ function read(error: unknown, withStack: boolean, above: readonly unknown[] = []
     code: tried(() =>
       Object.prototype.toString.call(error) === '[object DOMException]' ? '' : parts['code'],
     ),
-    message: tried(() => parts['message'] ?? '') ?? unreadable,
+    // Every error has a message; of another object, such as the body of a response, all is shown.
+    message: tried(() => parts['message'] ?? JSON.stringify(error)) ?? unreadable,
     stack: withStack ? part('stack') : undefined,
   })
   const reason = tried(() => {

@@ -81,6 +81,8 @@ describe.each(setups)('a Held over $way', (setup) => {
       [Symbol('s'), '{"name":"symbol","message":"Symbol(s)"}'],
       [{ name: 'n\0', message: '\ud800' }, '{"name":"n\u2400","message":"\ufffd"}'],
       [hostile, '{"name":"Error","message":"an error that cannot be read"}'],
+      [new Error(), '{"name":"Error","message":""}'],
+      [{ status: 503 }, '{"name":"Error","message":"{\\"status\\":503}"}'],
     ]
     for (const [error, kept] of errors) {
       await queue.add('a')
