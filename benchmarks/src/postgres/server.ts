@@ -16,12 +16,15 @@ const requireServer = createRequire(
   new URL('../../../tools/test-postgres/package.json', import.meta.url),
 )
 
+/** Settings of the server to measure with, as in `fsync=off,autovacuum_naptime=5s`. */
+const asked = (process.env['SLUICE_BENCH_SETTINGS'] ?? '').split(',').filter((text) => text !== '')
+
 /**
  * What the server is set to beside its defaults. Every commit waits until it is on disk; checkpoints
  * are made between the turns, so that none falls to one side by chance.
  */
 export const settings = {
-  fsync: process.env['SLUICE_BENCH_FSYNC'] ?? 'on',
+  fsync: 'on',
   synchronous_commit: 'on',
   shared_buffers: '1GB',
   max_wal_size: '16GB',
@@ -29,7 +32,8 @@ export const settings = {
   max_connections: '100',
   shared_preload_libraries: 'pg_stat_statements,auto_explain',
   'pg_stat_statements.track': 'top',
-} as const
+  ...Object.fromEntries(asked.map((text) => text.split('=') as [string, string])),
+}
 
 /** Connections to a server. */
 export interface Connections {
