@@ -181,6 +181,7 @@ describe('checkObject', () => {
       ['LEASE_MS', /did you mean 'leaseMs'\?/],
       ['laeseMs', /did you mean 'leaseMs'\?/],
       ['lease', /did you mean 'leaseMs'\?/],
+      ['lea', /did you mean 'leaseMs'\?/],
       ['keyof', /did you mean 'keyOf'\?/],
       ['clok', /did you mean 'clock'\?/],
       ['maxPendings', /did you mean 'maxPending'\?/],

@@ -24,6 +24,7 @@ test('what was cut already is not cut again, though floats fall short of it', ()
 
 test('ten years are exact in nanoseconds, and a delay stays between 0 and there', () => {
   expect(msOfNs(delayNsMax)).toBe(delayMsMax)
+  expect(clampNs(1)).toBe(1)
   expect(clampNs(-1)).toBe(0)
   expect(clampNs(Number.NaN)).toBe(0)
   expect(clampNs(Infinity)).toBe(delayNsMax)

@@ -57,6 +57,7 @@ describe('a stream', () => {
 
   test('sends a ping for each tick without a change', async () => {
     const site = kept(new Site())
+    await queueOf(site, 'orders').addAfter('a', 3_600_000)
     const events = await watch(site, 'about=overview')
     await site.clock.step(0)
     const { data } = (await events.next()) ?? {}

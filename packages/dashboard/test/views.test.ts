@@ -104,6 +104,14 @@ describe('a key that is not stored', () => {
     expect(body).toMatchObject({ state: 'absent', blockedBy: 'NOT_FOUND', steps: [], errors: [] })
     expect(body).not.toHaveProperty('line')
     expect((await site.ask<QueueView>('/api/queue?queue=none')).body.counts.ready).toBe(0)
+    for (const queue of ['Orders', 'orders/eu', 'bail', 'mails', 'parcels'])
+      await queueOf(site, queue).add('a')
+    const similar = async (name: string) =>
+      (await site.ask<QueueView>(`/api/queue?queue=${encodeURIComponent(name)}`)).body.similar
+    expect(await similar('order')).toEqual(['Orders', 'orders/eu'])
+    expect(await similar('mials')).toEqual([])
+    expect([await similar('mail'), await similar('nails')]).toEqual([['mails', 'bail'], ['mails']])
+    expect(await similar('mails')).toEqual([])
   })
 })
 

@@ -1,7 +1,11 @@
 import { fakeClock } from '@sluice/core/testing'
+import type { KeyInfo } from 'sluice'
 import { expect, test } from 'vitest'
 import { EventStream } from '../src/live/event-stream.ts'
+import { LiveViews } from '../src/live/live-views.ts'
 import { Watch, type WatchParts } from '../src/live/watch.ts'
+import { KeyHistories } from '../src/views/key-history.ts'
+import type { Overview } from '../src/wire.ts'
 import { EventReader } from './event-reader.ts'
 
 function partsOf(change: Partial<WatchParts>): WatchParts {
@@ -44,6 +48,40 @@ test('concurrent callers share one read', async () => {
   expect(await watch.view()).toEqual({ at: 2 })
 })
 
+test('a member that a view has no longer is named', async () => {
+  const clock = fakeClock()
+  const views = [{ at: 1, line: 3 }, { at: 2 }]
+  const watch = new Watch(async () => views.shift() ?? { at: 3 }, partsOf({ clock }))
+  const stream = streamOf(watch)
+  watch.join(stream, 0)
+  const events = new EventReader(new Response(stream.body))
+  await clock.step(0)
+  expect((await events.next())?.event).toBe('snapshot')
+  await clock.step(1_000)
+  expect((await events.next())?.data).toEqual({ set: { at: 2 }, unset: ['line'] })
+  watch.close()
+})
+
+test('a reader that comes after the last one has gone is not left in silence', async () => {
+  const clock = fakeClock()
+  const answers = [Promise.resolve({ at: 1 })]
+  const watch = new Watch(
+    () => answers.shift() ?? new Promise<{ at: number }>(() => {}),
+    partsOf({ clock }),
+  )
+  const first = streamOf(watch)
+  watch.join(first, 0)
+  await clock.step(0)
+  first.end()
+  const second = streamOf(watch)
+  watch.join(second, 0)
+  const events = new EventReader(new Response(second.body))
+  expect((await events.next())?.event).toBe('snapshot')
+  await clock.step(15_000)
+  expect((await events.next())?.event).toBe('ping')
+  watch.close()
+})
+
 test('a reader whose session has ended leaves nothing behind', async () => {
   const clock = fakeClock()
   const watch = new Watch(async () => ({ at: 1 }), partsOf({ clock }))
@@ -58,4 +96,43 @@ test('a reader whose session has ended leaves nothing behind', async () => {
   )
   await clock.step(60_000)
   expect([watch.size, clock.waiters()]).toEqual([0, 0])
+})
+
+test('of the views that nobody reads, the 200 that were used last are kept', async () => {
+  const clock = fakeClock()
+  const views = new LiveViews({
+    ...{ clock, tickMs: 1_000, streamsMax: 9, report() {} },
+    readerOf: () => async () => ({ at: 1 }) as Overview,
+  })
+  const connection = {
+    signal: new AbortController().signal,
+    cutOff: undefined,
+    mayRead: () => true,
+  }
+  const read = views.open('overview', undefined, '', 0, connection)
+  for (let queue = 0; queue < 300; queue += 1) await views.view('queue', String(queue), '')
+  // A view without a reader has a timer, until which it is kept.
+  expect(clock.waiters()).toBeLessThanOrEqual(201)
+  expect([views.size, read.isEnded]).toEqual([1, false])
+  views.close()
+  expect(clock.waiters()).toBe(0)
+})
+
+test('the histories of the 500 keys that were shown last are kept', () => {
+  const histories = new KeyHistories()
+  const stepsOf = (key: string, token: number) =>
+    histories
+      .record(
+        'q',
+        key,
+        { key, state: 'processing', failures: 0, held: { token } } as KeyInfo,
+        undefined,
+        token,
+      )
+      .steps.map(({ at }) => at)
+  for (const key of ['a', 'b']) stepsOf(key, 1)
+  for (let other = 0; other < 498; other += 1) stepsOf(`other/${other}`, 1)
+  expect(stepsOf('a', 2)).toEqual([2])
+  stepsOf('one more', 1)
+  expect([stepsOf('a', 3), stepsOf('b', 2)]).toEqual([[2, 3], []])
 })

@@ -240,7 +240,6 @@ export class Watch<View extends object & { readonly at: number }> {
 
   #breakSilence(): void {
     const at = (this.#seen?.view as View | undefined)?.at ?? this.#parts.clock.now()
-    this.#silence?.reset(silenceMsMax)
     this.#send(eventBytes('ping', { at }))
   }
 
