@@ -1,5 +1,7 @@
+import { keyStateWords } from '@sluice/core'
 import { createRateLimitingQueue, createWorker, exponential, type Worker } from 'sluice'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { findFailingKeys } from '../src/views/find-keys.ts'
 import type { FailuresView, KeyLines, QueueView } from '../src/wire.ts'
 import { EventReader } from './event-reader.ts'
 import { type Answer, actingSite, kept, queueOf, Site, withQuery } from './site.ts'
@@ -201,4 +203,23 @@ test('failures without a history are those of stored keys', async () => {
     chart: { steps: [] },
     groups: [{ queue: 'orders', code: 'ENO', failed: 0, keys: 1, runs: [{ key: 'a' }] }],
   })
+})
+
+test('keys that have failed are found in every state', async () => {
+  const site = kept(new Site())
+  const queue = queueOf(site, 'orders')
+  await queue.addMany(keyStateWords)
+  for (const held of await queue.getMany(keyStateWords.length)) await held.retry(new Error('away'))
+  await site.clock.step(60_000)
+  for (const held of await queue.getMany(keyStateWords.length)) {
+    if (held.key === 'ready') await held.release()
+    if (held.key === 'backoff') await held.retry(new Error('away'))
+    if (held.key === 'parked') await held.park(new Error('away'))
+    if (held.key === 'dirty') await queue.add(held.key)
+    if (held.key === 'idle' || held.key === 'delayed') await held.done()
+  }
+  await queue.addAfter('delayed', 60_000)
+  const { keys } = await findFailingKeys(queue.inspect, await queue.inspect.counts(), 100)
+  const found = keys.map(({ key, state }) => [key, state])
+  expect(found.sort()).toEqual(keyStateWords.map((state) => [state, state]).sort())
 })

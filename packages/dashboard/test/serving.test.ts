@@ -190,6 +190,17 @@ describe('a served dashboard', () => {
     const { port } = await serve()
     const driver = memoryDriver()
     await expect(serveDashboard({ driver }, { port })).rejects.toThrow(/EADDRINUSE/)
+    let closed = 0
+    const make = (options: DashboardOptions) => {
+      const { dashboard } = assemble(options)
+      const close = async () => {
+        closed += 1
+        await dashboard.close()
+      }
+      return { dashboard: { ...dashboard, close } }
+    }
+    await expect(serveAssembled(make, { driver }, { port }, patient)).rejects.toThrow(/EADDRINUSE/)
+    expect(closed).toBe(1)
     await expect(serveDashboard({ driver }, { port: 70_000 })).rejects.toThrow(/where\.port/)
     for (const options of [undefined, null, 5, []]) {
       await expect(serveDashboard(options as never)).rejects.toMatchObject({
