@@ -1,4 +1,11 @@
-import { createRateLimitingQueue, createWorker, exponential, type Worker } from 'sluice'
+import {
+  createRateLimitingQueue,
+  createWorker,
+  exponential,
+  maxOf,
+  tokenBucket,
+  type Worker,
+} from 'sluice'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { histogramOf, quantilesOf } from '../src/views/durations/run-histogram.ts'
 import type { Overview, QueueRow, QueueView } from '../src/wire.ts'
@@ -22,6 +29,25 @@ describe('quantiles', () => {
 })
 
 describe('the limiter of a queue', () => {
+  test('has its buckets shown, without a worker the own one alone, with their tokens now', async () => {
+    const site = kept(new Site())
+    const { driver, clock } = site
+    const limiter = maxOf(
+      tokenBucket({ perSecond: 1, burst: 10 }),
+      tokenBucket({ name: 'shared', perSecond: 1, burst: 10 }),
+    )
+    const queue = kept(createRateLimitingQueue<string>({ name: 'orders', driver, clock, limiter }))
+    for (const key of ['a', 'b']) await queue.addRateLimited(key)
+    await clock.step(250)
+    const shown = async () => (await site.ask<QueueView>('/api/queue?queue=orders')).body.buckets
+    const rate = { perSecond: 1, burst: 10, tokens: 8.2 }
+    expect(await shown()).toEqual([{ name: 'queue:orders', ...rate }])
+    const worker = createWorker({ queue, async handler() {} })
+    onTestFinished(() => worker.stop())
+    await clock.step(0)
+    expect((await shown()).map(({ name }) => name).sort()).toEqual(['queue:orders', 'shared'])
+  })
+
   test('is that of the workers which take keys, as explain has it, after a newer one has stopped', async () => {
     const site = kept(new Site())
     const { driver, clock } = site
