@@ -67,6 +67,9 @@ describe('what is offered', () => {
     ])
     expect(await offered(['-s', store, 'ls', 'or'])).toEqual(['orders'])
     expect(await offered(['ls', `--store=${store}`, 'or'])).toEqual(['orders'])
+    const stdin = Array.from({ length: 101 }, (_, at) => `key/${at}`)
+    await output(['add', 'many', '--stdin'], { store, stdin })
+    expect(await offered(['get', 'many', 'key'], store)).toHaveLength(100)
   })
 
   test('a missing store offers nothing and prints nothing', async () => {
