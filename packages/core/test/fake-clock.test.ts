@@ -264,7 +264,6 @@ describe('the wall clock', () => {
   test('setTime moves it both ways, at once, and moves nothing else', async () => {
     const { clock, log, note } = logged()
     const startMs = clock.monotonicMs()
-    assert.notEqual(startMs, 0)
     clock.startTimer(10, note('timer'))
     await clock.step(4)
     for (const [jump, dueAt] of [
