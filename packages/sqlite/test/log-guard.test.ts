@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import {
   existsSync,
   readdirSync,
@@ -10,7 +11,13 @@ import {
 } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
-import { SluiceError, type SluiceEvent, sluiceChannel } from '@sluice/core'
+import {
+  type Driver,
+  type ErrorCode,
+  SluiceError,
+  type SluiceEvent,
+  sluiceChannel,
+} from '@sluice/core'
 import { onTestFinished, test } from 'vitest'
 import { LogGuard } from '../src/connection/log-guard.ts'
 import { sqliteDriver } from '../src/index.ts'
@@ -129,6 +136,39 @@ test('while nothing changes in its folder, the length of the log is looked at on
   assert.equal(warnings.length, 1)
 })
 
+test('a log that was removed loses nothing, and no other is made while a connection uses it', async () => {
+  const file = scratchFile()
+  const { driver, real } = storeOn(file, { lockWaitMs: 1 })
+  const { driver: other, real: otherReal } = storeOn(file)
+  await driver.open({})
+  await other.open({})
+  const add = async (key: string) => await driver.add('q', [ask(key)], askOptions)
+  const fails =
+    (code: ErrorCode) =>
+    (error: unknown): boolean =>
+      SluiceError.is(error, code)
+  const ready = async (by: Driver) => (await by.counts('q', { cap: 10 })).ready
+  await add('a')
+  assert.equal(await ready(other), 1)
+  rmSync(`${file}-wal`)
+  await assert.rejects(() => add('b'), fails('ERR_UNKNOWN_OUTCOME'))
+  // Read by another process: to close a file ends the locks that this one has on it.
+  const copied = scratchFile()
+  execFileSync('cp', [file, copied])
+  const { driver: copy } = storeOn(copied)
+  await copy.open({})
+  assert.equal(await ready(copy), 2)
+  await copy.close()
+  await Promise.all([assert.rejects(() => add('c'), fails('ERR_STORE_BUSY')), real.step(100)])
+  assert.ok(!existsSync(`${file}-wal`))
+  await otherReal.step(1_000)
+  await assert.rejects(() => ready(other), fails('ERR_STORE'))
+  await add('c')
+  assert.equal(await ready(other), 3)
+  await other.close()
+  await driver.close()
+})
+
 test('a log is noticed that was removed between the opening of the file and the first commit', async () => {
   const file = scratchFile()
   const { driver: first } = storeOn(file)
@@ -139,7 +179,7 @@ test('a log is noticed that was removed between the opening of the file and the 
   rmSync(`${file}-wal`)
   await assert.rejects(
     async () => await driver.add('q', [ask('a')], askOptions),
-    (error) => SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME'),
+    (error) => SluiceError.is(error, 'ERR_STORE') && error.retryable,
   )
   await driver.close()
 })

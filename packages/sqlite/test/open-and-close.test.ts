@@ -269,7 +269,7 @@ test('a directory that was moved while in use is waited for, as a file is', asyn
   renameSync(folder, `${folder}.away`)
   await real.step(1_000)
   const add = async () => await driver.add('q', [ask('a')], askOptions)
-  for (const what of [`${file}, or its -shm, was moved`, `${file} does not exist`]) {
+  for (const what of [`${file}, or its -wal or -shm, was moved`, `${file} does not exist`]) {
     await assert.rejects(add, (error) => {
       assert.ok(SluiceError.is(error, 'ERR_STORE'), String(error))
       assert.ok(error.message.startsWith(what), error.message)

@@ -129,7 +129,7 @@ export class Connection {
     this.#drop()
     throw new SluiceError(
       code,
-      `${this.file}, or its -shm, was moved, emptied, removed or replaced while it was in use${effect}`,
+      `${this.file}, or its -wal or -shm, was moved, emptied, removed or replaced while it was in use${effect}`,
       { retryable: code === 'ERR_STORE' },
     )
   }

@@ -71,16 +71,17 @@ export class FileSource implements DatabaseSource {
     const mustExist = this.settings.mustExist || this.#identity !== undefined
     ensureFile(file, { ...this.settings, mustExist, now, networkOf: this.#networkOf })
     const version = versionOf(library)
-    const { size = 0, birthtimeMs } = statusOf(`${file}-wal`) ?? {}
+    const { size, birthtimeMs } = statusOf(`${file}-wal`) ?? {}
     const isOther = !this.#identity?.startsWith(inodeOf(file))
-    if (size > 0 && isOther && birthtimeMs === this.#logBornAt) {
+    if (size && isOther && birthtimeMs === this.#logBornAt) {
       // SQLite would apply it, and damage a backup that was moved here.
       throw fileError(`${file} was replaced, but not its log; remove ${file}-wal and -shm`)
     }
     const mustBeAlone = !isSafeVersion(version)
-    // The last connection that closes removes the file of the locks first, and the log while it still has the
-    // database for itself.
-    if (!mustBeAlone && size > 0 && !statusOf(`${file}-shm`)) recoverAlone(library, file)
+    // The first connection makes the log before the file of the locks. The last one that closes removes that file
+    // first, and the log while it still has the database for itself.
+    const isOneMissing = statusOf(`${file}-shm`) ? size === undefined : size
+    if (!mustBeAlone && isOneMissing) recoverAlone(library, file)
     const database = library.open(file)
     try {
       if (mustBeAlone) {
@@ -105,8 +106,14 @@ export class FileSource implements DatabaseSource {
     }
   }
 
-  close(statements: Statements): void {
-    statements.database.close()
+  close({ database }: Statements): void {
+    try {
+      // SQLite does that only for the connection that closes last, and not while another one is being opened.
+      if (!statusOf(`${this.file}-wal`)) database.exec('pragma wal_checkpoint')
+    } catch {
+      // What the removed log has may be lost.
+    }
+    database.close()
   }
 
   abandon(statements: Statements): void {
@@ -129,7 +136,7 @@ export class FileSource implements DatabaseSource {
     const { file } = this.settings
     // SQLite keeps that file until the last connection closes. Whatever removes it, such as a cleaner of
     // temporary files, lets the next process make another one: two would write at once.
-    return `${inodeOf(file)}${statusOf(`${file}-shm`)?.ino}`
+    return `${inodeOf(file)}${statusOf(`${file}-shm`)?.ino}:${statusOf(`${file}-wal`)?.ino}`
   }
 }
 
@@ -140,8 +147,9 @@ function inodeOf(path: string): string {
 }
 
 /**
- * Takes over the log of a file whose `-shm` is missing. Fails as busy while another process has the file
- * open: it uses the locks of the file that was removed, and would not meet those of a new one.
+ * Takes over a file whose log or `-shm` is missing. Fails as busy while another process has the file open: it
+ * uses the one that was removed, and would not meet the locks of a new one, or would take what is in another log
+ * for what is in its own.
  */
 function recoverAlone(library: Library, file: string): void {
   try {
@@ -150,7 +158,7 @@ function recoverAlone(library: Library, file: string): void {
     if (errorKindOf(error) !== 'busy') throw error
     throw new SluiceError(
       'ERR_STORE_BUSY',
-      `${file} is in use by a connection whose -shm was removed, or that needs none; close it`,
+      `${file} is in use by a connection whose -wal or -shm was removed, or that needs none; close it`,
       { cause: error, retryable: true },
     )
   }
