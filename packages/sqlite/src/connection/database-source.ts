@@ -78,10 +78,7 @@ export class FileSource implements DatabaseSource {
       throw fileError(`${file} was replaced, but not its log; remove ${file}-wal and -shm`)
     }
     const mustBeAlone = !isSafeVersion(version)
-    // The first connection makes the log before the file of the locks. The last one that closes removes that file
-    // first, and the log while it still has the database for itself.
-    const isOneMissing = statusOf(`${file}-shm`) ? size === undefined : size
-    if (!mustBeAlone && isOneMissing) recoverAlone(library, file)
+    if (!mustBeAlone && isOneMissing(file)) recoverAlone(library, file)
     const database = library.open(file)
     try {
       if (mustBeAlone) {
@@ -144,6 +141,20 @@ function inodeOf(path: string): string {
   const status = statusOf(path)
   // A file that was emptied keeps its number, and is another one.
   return `${status?.dev}:${status?.size && status.ino}:`
+}
+
+/**
+ * Whether only one is there of the log and the file of the locks. The first connection makes the log before that
+ * file, and the last one that closes removes it before the log: either may be between two of these looks.
+ */
+function isOneMissing(file: string): boolean {
+  const before = statusOf(`${file}-shm`)?.ino
+  const size = statusOf(`${file}-wal`)?.size
+  const after = statusOf(`${file}-shm`)?.ino
+  // A log that is still empty is one of a connection that is being opened.
+  return after === undefined
+    ? size !== undefined && size > 0
+    : after === before && size === undefined
 }
 
 /**
