@@ -13,6 +13,28 @@ export const foundByTestsOfPostgresConnections: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'the process of a connection that is given up runs its statement later',
+    edits: [{ file: pools, find: 'await this.#use.probe?.terminate(', replace: 'void (' }],
+    finder: {
+      file: 'packages/postgres/test/connection/silent-connections.test.ts',
+      title: 'a process of the server that stood still adds nothing after the call has failed',
+    },
+  },
+  {
+    name: 'the process of another connection is ended that has the same number by now',
+    edits: [
+      {
+        file: 'packages/postgres/src/connection/connection-probe.ts',
+        find: "backend_start < clock_timestamp() - $2 * interval '1 ms'",
+        replace: '$2::float8 >= 0',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/silent-connections.test.ts',
+      title: 'a process that was started after the connection has answered is not ended',
+    },
+  },
+  {
     name: 'a transaction that only reads begins as one that writes',
     edits: [{ file: pools, find: 'beginText(options)', replace: 'beginText({})' }],
     finder: {

@@ -105,8 +105,8 @@ export const foundByTestsOfSqliteFiles: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/sqlite/src/connection/database-source.ts',
-        find: 'if (!mustBeAlone && size > 0 &&',
-        replace: 'if (!mustBeAlone && size < 0 &&',
+        find: 'size !== undefined && size > 0',
+        replace: 'size !== undefined && size < 0',
       },
     ],
     finder: {
@@ -114,6 +114,23 @@ export const foundByTestsOfSqliteFiles: readonly FoundByTest[] = [
       title: 'without its file of locks, a file is opened only when no connection uses it',
     },
   },
+  ...(
+    [
+      ['another log is made', 'after === before && size === undefined', 'false'],
+      ['what the removed log has is lost', '-wal`)) database', '-shm`)) database'],
+      ['connections that only read do not notice', '-wal`)?.ino}', '-shm`)?.ino}'],
+    ] as const
+  ).map(
+    ([what, find, replace]): FoundByTest => ({
+      name: `a log of SQLite is removed while it is in use: ${what}`,
+      edits: [{ file: 'packages/sqlite/src/connection/database-source.ts', find, replace }],
+      finder: {
+        file: 'packages/sqlite/test/log-guard.test.ts',
+        title:
+          'a log that was removed loses nothing, and no other is made while a connection uses it',
+      },
+    }),
+  ),
   {
     name: 'a connection that is closed is taken',
     edits: [

@@ -133,8 +133,8 @@ export const foundByTestsOfSqlite: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/sqlite/src/connection/database-source.ts',
-        find: 'if (size > 0 && isOther && birthtimeMs === this.#logBornAt) {',
-        replace: 'if (size < 0 && isOther && birthtimeMs === this.#logBornAt) {',
+        find: 'if (size && isOther && birthtimeMs === this.#logBornAt) {',
+        replace: 'if (!size && isOther && birthtimeMs === this.#logBornAt) {',
       },
     ],
     finder: {
@@ -353,8 +353,8 @@ export const foundByTestsOfSqlite: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/sqlite/src/connection/database-source.ts',
-        find: '-shm`)?.ino',
-        replace: '-wal`)?.ino',
+        find: '-shm`)?.ino}:',
+        replace: '-wal`)?.ino}:',
       },
     ],
     finder: {
