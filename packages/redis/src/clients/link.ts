@@ -86,7 +86,7 @@ export class Link {
       return link
     } catch (error) {
       link.close(error)
-      throw new ConnectionError(`no connection${to(address)}: ${messageOf(error)}`, false, error)
+      throw new ConnectionError(`no connection${whyNone(error, address)}`, false, error)
     } finally {
       link.#count(-1)
     }
@@ -195,9 +195,10 @@ export class Link {
   }
 }
 
-/** Where an attempt to connect was made to, unless only the user's client knows it. */
-function to(address: Address | undefined): string {
-  return address === undefined ? '' : ` to ${Object.values(address).join(':')}`
+/** Why there is no connection, and to what, unless only the user's client knows that. */
+function whyNone(error: unknown, address: Partial<Address> = {}): string {
+  const [why, to] = [messageOf(error), Object.values(address).join(':')]
+  return why.includes(to) ? `: ${why}` : ` to ${to}: ${why}`
 }
 
 export function messageOf(error: unknown): string {
