@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import {
+import fs, {
   existsSync,
   readdirSync,
   readlinkSync,
@@ -9,7 +9,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { createRequire } from 'node:module'
+import { createRequire, syncBuiltinESMExports } from 'node:module'
 import { dirname } from 'node:path'
 import {
   type Driver,
@@ -167,6 +167,32 @@ test('a log that was removed loses nothing, and no other is made while a connect
   assert.equal(await ready(other), 3)
   await other.close()
   await driver.close()
+})
+
+test('a file that another connection is just opening is opened, whenever its log and locks appear', async () => {
+  const file = scratchFile()
+  const { driver: other } = storeOn(file)
+  await other.open({})
+  const { statSync } = fs
+  onTestFinished(() => {
+    fs.statSync = statSync
+    syncBuiltinESMExports()
+  })
+  for (const hidden of [0, 1, 2, 3, 4]) {
+    let looks = 0
+    // Both are there from the next look on.
+    fs.statSync = ((path: string, options: object) => {
+      const isOfLog = path.endsWith('-wal') || path.endsWith('-shm')
+      if (isOfLog) looks += 1
+      return isOfLog && looks <= hidden ? undefined : statSync(path, options)
+    }) as typeof statSync
+    syncBuiltinESMExports()
+    const { driver } = storeOn(file)
+    await driver.open({})
+    assert.ok(looks > hidden)
+    await driver.close()
+  }
+  await other.close()
 })
 
 test('a log is noticed that was removed between the opening of the file and the first commit', async () => {

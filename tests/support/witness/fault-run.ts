@@ -89,11 +89,10 @@ export async function runWithFaults(options: FaultRunOptions): Promise<FaultRunR
         await passes(chance.pick([300, 3_000]))
         server.resume()
       },
-      async 'server crash'() {
-        await server.kill()
-        await passes(500)
-        await server.start()
-      },
+      'server crash': away(
+        () => server.kill(),
+        () => server.start(),
+      ),
     }
     try {
       return await run(options, server.url, server.url, faults)
@@ -118,17 +117,25 @@ export async function runWithFaults(options: FaultRunOptions): Promise<FaultRunR
     'black hole': by('silent'),
     'half-open connections': by('half-open'),
     'refused connections': by('refuse'),
-    async 'server crash'() {
-      await server.crash()
-      await passes(500)
-      await server.start()
-    },
+    'server crash': away(
+      () => server.crash(),
+      () => server.start(),
+    ),
   }
   try {
     return await run(options, url.href, server.url, faults)
   } finally {
     await proxy.stop()
     await server.dispose()
+  }
+}
+
+/** A server that ends, and starts again half a second later. */
+function away(end: () => Promise<void>, start: () => Promise<void>): Fault {
+  return async () => {
+    await end()
+    await passes(500)
+    await start()
   }
 }
 
