@@ -29,7 +29,7 @@ export interface NodeRedisCluster {
 
 /** A client of ioredis: `Redis`. */
 export interface IoredisClient {
-  readonly options: object
+  readonly options: { readonly db?: number }
   readonly stream?: { destroy(): void; ref(): void; unref(): void } | undefined
   connect(): Promise<void>
   duplicate(overrides: object): IoredisClient

@@ -53,6 +53,9 @@ async function connected(client: IoredisClient, events: ClientEvents): Promise<L
   }
   try {
     await client.connect()
+    // ioredis goes on in database 0 where the server has refused the one of its options.
+    const { db = 0 } = client.options
+    if (db !== 0) await client.call('SELECT', [String(db)])
   } catch (error) {
     destroy()
     // The error of the connection says more than that it was closed.

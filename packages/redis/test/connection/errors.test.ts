@@ -80,6 +80,24 @@ describe.skipIf(!hasRedis)('errors of servers', () => {
     },
   )
 
+  test.each(libraries)(
+    '%s: a database that the server refuses is not replaced by another',
+    async (library) => {
+      const server = await startRedis()
+      onTestFinished(() => server.dispose())
+      await server.command('ACL', 'SETUSER', 'kept', 'on', '>pw', '~*', '&*', '+@all', '-select')
+      for (const [user, database, why] of [
+        ['', 99, 'DB index is out of range'],
+        ['kept:pw@', 3, "no permissions to run the 'select' command"],
+      ] as const) {
+        const url = `redis://${user}127.0.0.1:${server.port}/${database}`
+        const error = storeError(await refusal(open({ url, library })))
+        assert.deepEqual([error.code, error.retryable], ['ERR_STORE', true])
+        assert.ok(error.message.includes(why), error.message)
+      }
+    },
+  )
+
   test.each(libraries)('%s: a script that runs for long is busy', async (library) => {
     const server = await startRedis({ settings: ['busy-reply-threshold 1'] })
     onTestFinished(() => server.dispose())
