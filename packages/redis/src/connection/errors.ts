@@ -73,6 +73,9 @@ export function storeError(error: unknown): SluiceError {
       : (meanings[error.code] ?? {
           code: 'ERR_STORE',
           retryable: false,
+          advice: error.message.includes('cluster support disabled')
+            ? '; connect to it by redis://, or with a client of one server'
+            : '',
         })
     const message = `Redis answered: ${error.message}${advice}`
     return new SluiceError(code, message, { cause: error, retryable })
@@ -82,7 +85,8 @@ export function storeError(error: unknown): SluiceError {
     return new SluiceError('ERR_UNKNOWN_OUTCOME', message, { cause: error })
   }
   const text = error instanceof Error ? error.message : String(error)
-  const advice = text.includes(': NOAUTH') ? '; set the password in url or client' : ''
+  const isRefused = /: (NOAUTH|WRONGPASS) /.test(text)
+  const advice = isRefused ? '; correct the user and the password in the options' : ''
   return new SluiceError('ERR_STORE', `Redis cannot be reached: ${text}${advice}`, {
     cause: error,
     retryable: error instanceof ConnectionError,

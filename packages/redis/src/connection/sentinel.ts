@@ -1,6 +1,6 @@
 import type { Clock } from '@sluice/core'
 import type { Link } from '../clients/link.ts'
-import { ConnectionError } from './connections.ts'
+import { ConnectionError, ReplyError } from './connections.ts'
 import { mostAgreed } from './most-agreed.ts'
 import type { NodeAddress } from './slots.ts'
 
@@ -25,7 +25,11 @@ export async function askSentinels(
       }
       return { host: String(reply[0]), port: Number(reply[1]) }
     } catch (error) {
-      failure = error
+      const from = `the Sentinel at ${sentinel.host}:${sentinel.port} answered`
+      failure =
+        error instanceof ReplyError
+          ? new ConnectionError(`${from}: ${error.message}`, false, error)
+          : error
       throw error
     } finally {
       link?.close()

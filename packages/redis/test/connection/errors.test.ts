@@ -67,18 +67,38 @@ describe.skipIf(!hasRedis)('errors of servers', () => {
   )
 
   test.each(libraries)(
-    '%s: a password that is missing is named, with its server',
+    '%s: an error of connecting says where to, why not, and what to do',
     async (library) => {
       const server = await startRedis({ settings: ['requirepass secret'], password: 'secret' })
       onTestFinished(() => server.dispose())
-      const { port } = server
-      const error = await refusal(open({ url: `redis://127.0.0.1:${port}`, library }))
-      assert.match(
-        String(error),
-        new RegExp(`to 127.0.0.1:${port}: NOAUTH .*; set the password in url`),
-      )
+      const at = `127.0.0.1:${server.port}`
+      const correct = '; correct the user and the password in the options'
+      for (const [url, says, advice] of [
+        [`redis://${at}`, `to ${at}: NOAUTH `, correct],
+        [`redis://:hushed@${at}`, `to ${at}: WRONGPASS `, correct],
+        [`redis://joe:hushed@${at}`, `to ${at}: WRONGPASS `, correct],
+        [
+          `redis-cluster://:secret@${at}`,
+          'cluster support disabled',
+          '; connect to it by redis://',
+        ],
+      ] as const) {
+        const { message } = storeError(await refusal(open({ url, library })))
+        for (const part of [says, advice]) assert.ok(message.includes(part), message)
+        assert.ok(!/hushed|secret/.test(message), message)
+      }
     },
   )
+
+  test('a server that is no Sentinel is named', async () => {
+    const server = await startRedis()
+    onTestFinished(() => server.dispose())
+    const url = `redis-sentinel://127.0.0.1:${server.port}/primary`
+    const { message } = storeError(await refusal(open({ url })))
+    const says = `the Sentinel at 127.0.0.1:${server.port} answered: ERR unknown command 'SENTINEL'`
+    assert.ok(message.includes(says), message)
+    assert.ok(!message.includes('grant'), message)
+  })
 
   test.each(libraries)(
     '%s: a database that the server refuses is not replaced by another',
