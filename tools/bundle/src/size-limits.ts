@@ -5,7 +5,7 @@
  */
 export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/backoff': 5,
-  '@sluice/cli': 314.2,
+  '@sluice/cli': 314.4,
   '@sluice/conformance': 91,
   '@sluice/conformance/cli': 79,
   '@sluice/conformance/node-test': 77,
@@ -24,7 +24,7 @@ export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/metrics': 11,
   '@sluice/metrics/opentelemetry': 16,
   '@sluice/metrics/prometheus': 13,
-  '@sluice/postgres': 49.2,
+  '@sluice/postgres': 49.5,
   '@sluice/redis': 48,
   '@sluice/sqlite': 29,
   sluice: 71,

@@ -72,6 +72,10 @@ export interface PgliteLike extends PgliteTransaction {
 
 /** The connection that listens: a `Client` of `pg`. */
 export interface PgListener extends PgClient {
+  readonly user?: string
+  readonly host?: string
+  readonly port?: number
+  readonly database?: string
   connect(): Promise<unknown>
   end(): Promise<void>
   on(event: 'notification', listener: (message: { payload?: string | undefined }) => void): unknown

@@ -130,12 +130,43 @@ function adviceFor(state: string | undefined): string {
 
 /** What the server or its client said, and what to do about it. */
 export function describe(error: unknown): string {
-  const state = sqlStateOf(error)
-  const stateText = state === undefined ? '' : ` (SQLSTATE ${state})`
   // A standby refuses `begin read write` as an unsupported setting; messages may be translated.
   const routine = (error as { routine?: unknown } | undefined)?.routine
-  const advice = adviceFor(routine === 'call_bool_check_hook' ? '25006' : state)
-  return `${messageOf(error)}${stateText}${advice}`
+  const advice = adviceFor(routine === 'call_bool_check_hook' ? '25006' : sqlStateOf(error))
+  return `${messageOf(error)}${stateText(error)}${advice}`
+}
+
+function stateText(error: unknown): string {
+  const state = sqlStateOf(error)
+  return state === undefined ? '' : ` (SQLSTATE ${state})`
+}
+
+/** Advice for errors of connecting. */
+function connectAdviceFor(state: string | undefined): string {
+  switch (state) {
+    case undefined:
+      return '; check the address, its sslmode, and whether Postgres answers there'
+    case '28000':
+    case '28P01':
+      return '; correct the role or its password, or let pg_hba.conf accept them'
+    case '3D000':
+      return '; create it, or correct the address'
+    case '42501':
+      return '; grant it to this role'
+    default:
+      return ''
+  }
+}
+
+/** The failure of an attempt to connect, as a `SluiceError` that says where to. */
+export function connectError(error: unknown, to: string): SluiceError {
+  if (SluiceError.is(error)) return error
+  const { code, retryable } = meaningOf(error, 'unsent')
+  const why = `${messageOf(error)}${stateText(error)}${connectAdviceFor(sqlStateOf(error))}`
+  return new SluiceError(code, `no connection to Postgres${to}: ${why}`, {
+    cause: error,
+    retryable,
+  })
 }
 
 /** Any failure of the store, as a `SluiceError`, with more advice than its SQLSTATE gives. */

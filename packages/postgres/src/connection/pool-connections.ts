@@ -6,7 +6,13 @@ import { beginText, type Connection, type Connections, type RunOptions } from '.
 import { type ConnectionProbe, suspicionMs } from './connection-probe.ts'
 import { DeadlineError, ignore, withDeadline } from './deadline.ts'
 import { destroySocket, trafficOf } from './destroy-socket.ts'
-import { breaksConnection, isForeignPrepared, sqlStateOf, storeError } from './errors.ts'
+import {
+  breaksConnection,
+  connectError,
+  isForeignPrepared,
+  sqlStateOf,
+  storeError,
+} from './errors.ts'
 import type { Statement } from './statements.ts'
 
 /** How a pool is used. */
@@ -16,6 +22,8 @@ export interface PoolUse {
   readonly timeoutMs: number
   /** Asks the server about connections that are silent. */
   readonly probe?: ConnectionProbe | undefined
+  /** Where connections lead, as the end of `no connection to Postgres`. */
+  readonly to?: (() => string) | undefined
   /** Ends the pool; missing if the pool is the caller's. */
   readonly end?: () => Promise<void>
   /** Whether the clients are made by the `pg` that this package imports, with its own options. */
@@ -241,7 +249,7 @@ export class PoolConnections implements Connections {
           retryable: true,
         })
       }
-      throw storeError(error, 'unsent')
+      throw connectError(error, this.#use.to?.() ?? '')
     }
   }
 

@@ -3,6 +3,7 @@ import type { Settings } from '../postgres-options.ts'
 import type { PgListener, PgPool } from './client-shapes.ts'
 import type { Connections } from './connection.ts'
 import { ConnectionProbe } from './connection-probe.ts'
+import { destroySocket } from './destroy-socket.ts'
 import { SingleConnection } from './pglite-connection.ts'
 import { PoolConnections, type PoolUse } from './pool-connections.ts'
 
@@ -80,7 +81,22 @@ export async function targetOf(settings: Settings): Promise<Target> {
 }
 
 function useWith(use: PoolUse, make: (() => PgListener) | undefined): PoolUse {
-  return make === undefined ? use : { ...use, probe: new ConnectionProbe(use.environment, make) }
+  if (make === undefined) return use
+  return { ...use, probe: new ConnectionProbe(use.environment, make), to: () => addressOf(make) }
+}
+
+/** Where a client would connect: also by the variables and the defaults of `pg`. */
+function addressOf(make: () => PgListener): string {
+  try {
+    const client = make()
+    const { user, host, port, database } = client
+    // Its socket may be one that the caller has connected.
+    destroySocket(client)
+    return ` at ${user}@${host}:${port}/${database}`
+  } catch {
+    // What refused to make the connection refuses this one too.
+    return ''
+  }
 }
 
 /** An error of a client without a listener would end the process, also before and after its use. */

@@ -1,7 +1,14 @@
 /** What an error of the server, or of a pooler in front of it, means for a queue. */
+
+import { type AddressInfo, createServer } from 'node:net'
 import type { ErrorCode } from '@sluice/core'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { breaksConnection, type Progress, storeError } from '../../src/connection/errors.ts'
+import { postgresDriver } from '../../src/index.ts'
+import { poolOf, sql } from '../support/server.ts'
+import { sharedServer } from '../support/shared-server.ts'
+
+const server = sharedServer()
 
 function serverError(code: string, severity = 'ERROR', message = 'm'): Error {
   return Object.assign(new Error(message), { code, severity })
@@ -106,4 +113,67 @@ test.each([
 test('passwords do not get into messages', () => {
   const error = new Error('cannot connect to postgres://me:hush@host/db')
   expect(storeError(error, 'unsent').message).toContain('postgres://me:***@host')
+})
+
+/** What a driver says of an address to which it cannot connect, and the part of it that tells where that is. */
+async function refusalAt(change: (url: URL) => void, isPool = false): Promise<[string, string]> {
+  const url = new URL(server.url)
+  change(url)
+  const pool = poolOf(url.href)
+  onTestFinished(() => pool.end())
+  const driver = postgresDriver(isPool ? { pool } : { connectionString: url.href })
+  onTestFinished(() => driver.close())
+  const error: unknown = await Promise.resolve(driver.open({})).catch((caught: unknown) => caught)
+  const { message } = error as Error
+  const where = `at ${url.username}@${url.hostname}:${url.port}${url.pathname}: `
+  expect(message).toMatch(/^no connection to Postgres at .* \[ERR_STORE\]$/)
+  expect(message).not.toContain(url.password)
+  return [message, where]
+}
+
+/** The port of a server that ends each connection at once. */
+async function endingPort(): Promise<number> {
+  const ending = createServer((socket) => socket.destroy())
+  await new Promise<void>((resolve) => {
+    ending.listen(0, '127.0.0.1', resolve)
+  })
+  onTestFinished(() => void ending.close())
+  return (ending.address() as AddressInfo).port
+}
+
+test('an error of connecting says where to, why not, and what to do', async () => {
+  await sql(
+    server.url,
+    `create role stranger login password 'hushed'`,
+    'create database closed',
+    'revoke connect on database closed from public',
+  )
+  const port = await endingPort()
+  for (const [change, why, advice] of [
+    [(url) => (url.password = 'wronged'), '28P01', 'correct the role or its password'],
+    [(url) => (url.pathname = '/missing'), '3D000', 'create it'],
+    [
+      (url) => {
+        url.username = 'stranger'
+        url.password = 'hushed'
+        url.pathname = '/closed'
+      },
+      '42501',
+      'grant it to this role',
+    ],
+    [(url) => url.searchParams.set('sslmode', 'verify-full'), 'does not support SSL', 'sslmode'],
+    [(url) => (url.port = String(port)), 'terminated unexpectedly', 'check the address'],
+    [(url) => (url.port = '1'), 'ECONNREFUSED', 'check the address'],
+    [(url) => (url.hostname = 'host.invalid'), 'getaddrinfo', 'check the address'],
+  ] as readonly [(url: URL) => void, string, string][]) {
+    const [message, where] = await refusalAt(change)
+    for (const part of [where, why, advice]) expect(message).toContain(part)
+  }
+})
+
+test('an error of connecting by a pool of the caller says where to', async () => {
+  const [message, where] = await refusalAt((url) => {
+    url.password = 'hushed'
+  }, true)
+  expect(message).toContain(where)
 })
