@@ -59,6 +59,12 @@ end
 return orParked(state, outcome)
 end`,
   begin: `local call = redis.call
+for name in string.gmatch('HDEL HGET HGETALL HINCRBY HKEYS HLEN HMGET HSET HSETNX HSTRLEN TIME UNLINK ZADD '
+.. 'ZCARD ZCOUNT ZRANGE ZRANGEBYLEX ZRANGEBYSCORE ZRANK ZREM ZREMRANGEBYRANK ZSCORE', '%a+') do
+if not redis.acl_check_cmd(name) then
+error({ err = "NOPERM this user has no permissions to run the '" .. string.lower(name) .. "' command" })
+end
+end
 local inf = math.huge
 local rowsKey, itemsKey, errorsKey, keysKey, readyKey, delayedKey, backoffKey, heldKey, dirtyKey,
 parkedKey, idleKey, metaKey, workersKey, scopeKey, bucketsKey = unpack(KEYS)

@@ -99,9 +99,12 @@ export class ReplyError extends Error {
     return this.message.split(' ', 1)[0] ?? ''
   }
 
-  /** Whether the user may not send the command, or the server does not have it, as on hosted services. */
+  /**
+   * Whether the user may not send the command, also in a script, or the server does not have it, as on hosted
+   * services.
+   */
   get isWithheld(): boolean {
-    return this.code === 'NOPERM' || /^ERR unknown command/i.test(this.message)
+    return this.code === 'NOPERM' || /^ERR (unknown command|The user executing)/i.test(this.message)
   }
 }
 

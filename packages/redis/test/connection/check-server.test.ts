@@ -43,17 +43,54 @@ describe.skipIf(!hasRedis)('the check of a server', () => {
     assert.equal(await server.command('DBSIZE'), 0)
   })
 
-  test('a user needs the commands that scripts use, and no others', async () => {
+  /** The commands that scripts use on one server. */
+  function usedNames(): readonly string[] {
     const uses = /\b(?:call|inSlices|readAll|writeAll)\('([A-Z]+)'/g
     const texts = Object.values(scriptTexts).join('\n')
     const used = [...texts.matchAll(uses)].map(([, name = '']) => name)
-    const names = [...new Set([...used, 'PUBLISH', 'ZSCORE'])].filter((name) => name !== 'CLUSTER')
+    const names = [...new Set([...used, 'ZSCORE'])].filter((name) => name !== 'CLUSTER')
     assert.ok(names.length > 15)
+    return names
+  }
+
+  test('a user needs the commands that scripts use, and no others', async () => {
+    const names = [...usedNames(), 'PUBLISH']
     const granted = ['~sluice:*', '&sluice:*', '+eval', ...names.map((name) => `+${name}`)]
     await checked(await user(...granted))
     for (const name of names) {
       const message = await problem(await user(...granted, `-${name}`))
       assert.match(message, new RegExp(`may not use ${name};`))
+    }
+  })
+
+  test('a right that is withdrawn while queues are in use leaves no verb half done', async () => {
+    const driver = redisDriver({ url: await user('~sluice:*', '&sluice:*', '+@all') })
+    await driver.open({})
+    onTestFinished(async () => {
+      await driver.close()
+      await server.command('FLUSHALL')
+    })
+    const options = { dedupe: 'client-go', failuresExpireMs: 1_000 } as const
+    for (const name of usedNames()) {
+      /** Does it without the right, which fails, and then with it. */
+      const twice = async <T>(verb: () => T): Promise<Awaited<T>> => {
+        await server.command('ACL', 'SETUSER', 'app', `-${name}`)
+        await assert.rejects(async () => await verb(), {
+          code: 'ERR_STORE',
+          message: /; queues need it: grant it to the user/,
+        })
+        await server.command('ACL', 'SETUSER', 'app', `+${name}`)
+        return await verb()
+      }
+      const added = await twice(() => driver.add(name, [ask('a')], options))
+      expect(added).toMatchObject([{ outcome: 'added' }])
+      const request = { limit: 2, holder: 'h', claimId: name, leaseMs: 60_000 }
+      const { claims } = await twice(() => driver.claim(name, request))
+      expect(claims).toMatchObject([{ key: 'a' }])
+      const { token = 0 } = claims[0] ?? {}
+      const done = [{ as: 'done', key: 'a', token, forget: true }] as const
+      const finished = await twice(() => driver.finish(name, done, options))
+      expect(finished).toMatchObject([{ outcome: 'idle' }])
     }
   })
 
