@@ -86,7 +86,6 @@ export {
 export {
   type ErrorCode,
   type ErrorDetails,
-  errorAnchor,
   SluiceError,
   SluiceRangeError,
   SluiceTypeError,
@@ -125,7 +124,7 @@ export {
 } from './limiter/bucket.ts'
 export { lastSeenDedupe, lastSeenPlan } from './limiter/last-seen.ts'
 export { checkLimiter, type Limiter, type PlannedLimiter } from './limiter/limiter.ts'
-export { clampNs, delayNsMax, jitteredNs, msOfNs, nsOfMs } from './limiter/nanoseconds.ts'
+export { clampNs, jitteredNs, msOfNs, nsOfMs } from './limiter/nanoseconds.ts'
 export {
   type BucketPlan,
   bucketsOf,
@@ -173,6 +172,6 @@ export type { Clock, EpochMs, Ticker, Timer } from './time/clock.ts'
 export { nextTurn } from './time/next-turn.ts'
 export { RisingTime } from './time/rising-time.ts'
 export { systemClock } from './time/system-clock.ts'
-export { callerTrace, type TraceRequest, traceChannel, traceChannelName } from './trace-channel.ts'
+export { callerTrace, type TraceRequest, traceChannel } from './trace-channel.ts'
 export { emptyKeyState, type KeyState, never, noToken } from './transitions/key-state.ts'
 export { isTrace, mergeTraces } from './transitions/trace.ts'

@@ -17,9 +17,6 @@ export interface TraceRequest {
   traceparent?: string | undefined
 }
 
-/** The name of the channel on which queues ask for trace contexts. */
-export const traceChannelName = 'sluice:trace-context'
-
 /**
  * The channel on which queues ask tracers for the context of a caller, which is stored with the keys
  * that the call adds. A tracer subscribes to `sluiceChannel` as well: nothing is asked, and nothing
@@ -28,7 +25,7 @@ export const traceChannelName = 'sluice:trace-context'
 export const traceChannel: Pick<
   Channel,
   'hasSubscribers' | 'publish' | 'subscribe' | 'unsubscribe'
-> = diagnosticsChannel()?.channel(traceChannelName) ?? {
+> = diagnosticsChannel()?.channel('sluice:trace-context') ?? {
   // Where the runtime has no channels, as in a browser, nothing can subscribe.
   hasSubscribers: false,
   publish: () => {},
