@@ -38,11 +38,6 @@ export class LimiterInQueue<T> {
     this.#report = report
   }
 
-  /** The plan, with its buckets named. */
-  get plan(): LimiterPlan | undefined {
-    return this.#plan
-  }
-
   /** How long a key that just failed waits. */
   delayOf(item: T): Delay {
     if (this.#planned !== undefined) return this.#planned
@@ -66,9 +61,8 @@ export class LimiterInQueue<T> {
     }
   }
 
-  /** Has a limiter that counts in this process forget the item. */
+  /** Has the limiter, which counts in this process, forget the item. */
   forget(item: T): void {
-    if (this.#plan !== undefined) return
     try {
       this.#limiter.forget(item)
     } catch (error) {
