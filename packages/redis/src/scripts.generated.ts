@@ -59,9 +59,10 @@ end
 return orParked(state, outcome)
 end`,
   begin: `local call = redis.call
+local isAllowed = redis.acl_check_cmd or tostring
 for name in string.gmatch('HDEL HGET HGETALL HINCRBY HKEYS HLEN HMGET HSET HSETNX HSTRLEN TIME UNLINK ZADD '
 .. 'ZCARD ZCOUNT ZRANGE ZRANGEBYLEX ZRANGEBYSCORE ZRANK ZREM ZREMRANGEBYRANK ZSCORE', '%a+') do
-if not redis.acl_check_cmd(name) then
+if not isAllowed(name) then
 error({ err = "NOPERM this user has no permissions to run the '" .. string.lower(name) .. "' command" })
 end
 end
