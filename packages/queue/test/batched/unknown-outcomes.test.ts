@@ -1,4 +1,4 @@
-import { SluiceError } from '@sluice/core'
+import { type ClaimRequest, SluiceError } from '@sluice/core'
 import { describe, expect, test } from 'vitest'
 import type { Call } from '../support/late-driver.ts'
 import { fakeRealTime } from '../support/real-time.ts'
@@ -253,6 +253,26 @@ describe('Store trouble: claims', () => {
     await time.pass(1_000)
     await scene.quiet()
     expect(waiting.value?.key).toBe('a')
+  })
+
+  test('the keys of a claim that takes effect after it was looked for are given back', async () => {
+    const time = fakeRealTime()
+    const scene = new Scene(late)
+    const queue = scene.queue()
+    await queue.add('a')
+    scene.late.before = errors('claim', unknown)
+    scene.late.after = async ({ verb }) => {
+      if (verb !== 'adopt' || scene.late.count('adopt') > 1) return
+      const [request] = scene.late.requests('claim')
+      await scene.late.claim(queue.name, request as ClaimRequest)
+    }
+    const waiting = seen(queue.get())
+    await scene.quiet()
+    expect(await scene.states()).toEqual({ a: 'processing' })
+    await scene.clock.step(10_000)
+    await time.pass(1_000)
+    await scene.quiet()
+    expect(waiting.value).toMatchObject({ key: 'a', failures: 0, crashes: 0 })
   })
 
   test('an adopted key without a waiter is put back', async () => {

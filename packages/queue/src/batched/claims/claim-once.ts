@@ -2,6 +2,7 @@ import {
   type Claim,
   type ClaimReply,
   type ClaimRequest,
+  heartbeatMs,
   type Lease,
   never,
   SluiceError,
@@ -10,6 +11,7 @@ import type { QueueCore } from '../../core/queue-core.ts'
 import type { DriverCalls } from '../../driver/driver-calls.ts'
 import { randomName } from '../../environment/environment.ts'
 import { inTime } from '../../environment/timing.ts'
+import { giveBack } from '../../held/give-back.ts'
 import { HeldKey, type HeldPolicy } from '../../held/held-key.ts'
 import type { NextDue } from './next-due.ts'
 import { untilAnswered } from './until-answered.ts'
@@ -69,6 +71,7 @@ export async function claimOnce(
     if (!SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME') || driver.adopt === undefined) throw error
     const claims = await untilAnswered(core, () => adopt(calls, request.claimId))
     reply = { claims, leaseEnds: [] }
+    if (claims.length === 0) releaseLate(core, request.claimId)
   }
   // The queue was closed without this answer: the keys in it are left to their leases.
   if (caller.isStopped) return { claims: [], leaseEnds: [], isDoubtful: false }
@@ -82,6 +85,26 @@ export async function claimOnce(
 async function adopt(calls: DriverCalls, claimId: string): Promise<readonly Claim[]> {
   const { driver, name } = calls
   return await calls.call('adopt', { claimId }, () => driver.adopt?.(name, claimId) ?? [])
+}
+
+/**
+ * Looks once more for a claim without an answer, and releases its keys: the server may have been at work on it
+ * while it was looked for, or a pooler may have sent it later. Otherwise they would be held for nobody until their
+ * leases end, and count a crash.
+ */
+function releaseLate(core: QueueCore, claimId: string): void {
+  const { calls, keeper } = core
+  const { clock } = calls.handle
+  clock.startTimer(Math.min(calls.options.leaseMs / 3, heartbeatMs), () => {
+    if (core.phase === 'closed') return
+    const deadline = keeper.deadlineOf(clock.monotonicMs())
+    adopt(calls, claimId).then(
+      (claims) => {
+        for (const claim of claims) void giveBack(hold(core, claim, deadline))
+      },
+      (error: unknown) => calls.reportTrouble(error),
+    )
+  })
 }
 
 function hold(core: QueueCore, claim: Claim, deadline: number): HeldKey<unknown> {
