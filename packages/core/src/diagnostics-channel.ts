@@ -6,6 +6,7 @@ type Channels = typeof import('node:diagnostics_channel')
  * import of a module of Node keeps bundlers from building for a browser.
  */
 export function diagnosticsChannel(): Channels | undefined {
-  if (typeof process === 'undefined') return undefined
-  return process.getBuiltinModule?.('node:diagnostics_channel')
+  // As a free name, some bundlers for browsers would bring a substitute for it.
+  const { process } = globalThis as Partial<typeof globalThis>
+  return process?.getBuiltinModule?.('node:diagnostics_channel')
 }

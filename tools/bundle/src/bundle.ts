@@ -11,6 +11,9 @@ export interface Bundle {
   readonly files: readonly string[]
 }
 
+/** What stands in bundles for browsers where a program uses a name that only Node has. */
+export const substitute = 'substitute_of_the_bundler'
+
 function optionsFor(program: string, platform: 'browser' | 'node') {
   return {
     stdin: { contents: program, resolveDir: import.meta.dirname, loader: 'ts' },
@@ -21,6 +24,8 @@ function optionsFor(program: string, platform: 'browser' | 'node') {
     format: 'esm',
     platform,
     target: 'es2023',
+    // Some bundlers for browsers bring large substitutes where a program has these names.
+    define: platform === 'browser' ? { Buffer: substitute, process: substitute } : {},
     conditions: ['sluice-source'],
     logLevel: 'silent',
     plugins: [

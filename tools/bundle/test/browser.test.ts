@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { chromiumPath, hasChromium } from '@sluice/needs/chromium'
 import { chromium, type Page } from 'playwright-core'
 import { describe, test } from 'vitest'
-import { bundle, bundleSplit } from '../src/bundle.ts'
+import { bundle, bundleSplit, substitute } from '../src/bundle.ts'
 import { sameAnywhere } from './programs/same-anywhere.ts'
 
 const program = join(import.meta.dirname, 'programs', 'same-anywhere.ts')
@@ -27,6 +27,11 @@ async function onPage(look: (page: Page, problems: string[]) => Promise<void>): 
     await browser.close()
   }
 }
+
+test('bundlers for browsers find no name that only Node has', async () => {
+  const { code } = await bundle("export * from 'sluice'", 'browser')
+  assert.ok(!code.includes(substitute))
+})
 
 describe.skipIf(!hasChromium)('in a browser', () => {
   test('a queue and a worker in memory do what they do on Node', async () => {

@@ -10,6 +10,9 @@ import {
 } from '@sluice/core'
 import { closeMs, endsBy } from '../core/lifecycle.ts'
 
+// As a free name, some bundlers for browsers would bring a substitute for it.
+const { process } = globalThis
+
 /** Something that takes work and can stop doing so: a worker. */
 export interface Stops {
   /** Rejects if it had to end. */
