@@ -1,5 +1,5 @@
-// `conformance.ts memory | sqlite LIBRARY | postgres URL`: the conformance suite on the runtime that runs
-// this file. Prints what failed and one line of counts; the exit code says whether all passed.
+// `conformance.ts memory | sqlite LIBRARY | postgres URL | redis LIBRARY URL`: the conformance suite on the
+// runtime that runs this file. Prints what failed and one line of counts; the exit code says whether all passed.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,7 @@ import type { CreateSubject } from '../../packages/conformance/src/index.ts'
 import { fakeClock } from '../../packages/core/src/testing/index.ts'
 import { type Examined, examined, examinedInMemory, report } from './suite.ts'
 
-const [kind = '', where = ''] = process.argv.slice(2)
+const [kind = '', where = '', url = ''] = process.argv.slice(2)
 
 const libraries = ['better-sqlite3', 'node:sqlite', 'bun:sqlite'] as const
 
@@ -87,6 +87,18 @@ async function onPostgres(): Promise<CreateSubject> {
   }
 }
 
+async function onRedis(): Promise<CreateSubject> {
+  const { redisDriver } = await import('../../packages/redis/src/index.ts')
+  const library = where === 'ioredis' ? where : 'redis'
+  let made = 0
+  return () => {
+    made += 1
+    const prefix = `runtime-${process.pid}-${made}:`
+    const make = () => redisDriver({ url, library, prefix })
+    return { driver: make(), clock: fakeClock(), restart: make, peer: make }
+  }
+}
+
 // A rejection that is handled only later, as some cases do, is none; one that is never handled is.
 const unhandled = new Set<Promise<unknown>>()
 process.on('unhandledRejection', (_, promise) => void unhandled.add(promise))
@@ -99,6 +111,7 @@ const kinds: Readonly<Record<string, () => Promise<Examined>>> = {
     await examined(await onPostgres(), {
       except: { 'clock.back.later-process': 'the time that is kept is the server’s' },
     }),
+  redis: async () => await examined(await onRedis()),
 }
 const result = await kinds[kind]?.()
 if (result === undefined) throw new Error(`name one of ${Object.keys(kinds).join(', ')}`)

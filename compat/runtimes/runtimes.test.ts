@@ -1,9 +1,12 @@
 /** The conformance suite on runtimes other than Node. */
 import { spawn } from 'node:child_process'
-import { readFileSync, realpathSync } from 'node:fs'
+import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { type PostgresServer, testPostgres } from '@sluice/test-postgres'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type RedisProcess, startRedis } from '@sluice/test-redis'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 
 /**
  * A binary of an npm package, which comes in another package for each platform: nothing is downloaded by
@@ -28,25 +31,50 @@ const runtimes: Readonly<Record<string, readonly [string, ...(readonly string[])
   ],
   Deno: [
     binary('deno', `@deno/${denoPlatform}/deno`),
-    ...['run', '-A', '--no-check', '--conditions=sluice-source', '--node-modules-dir=manual'],
+    ...['run', '--no-prompt', '--no-check', '--conditions=sluice-source'],
+    '--node-modules-dir=manual',
   ],
 }
 
+/** What Deno has to permit for each library, as the page says; also the folder of the test's own files. */
+const permissions: Readonly<Record<string, readonly string[]>> = {
+  '': ['--allow-sys=hostname'],
+  'better-sqlite3': ['read', 'write', 'sys', 'ffi', 'env'].map((name) => `--allow-${name}`),
+  'node:sqlite': ['read', 'write', 'sys=hostname,statfs', 'env'].map((name) => `--allow-${name}`),
+  pg: ['--allow-sys=hostname', '--allow-net', '--allow-env'],
+  redis: ['--allow-sys=hostname', '--allow-net'],
+  ioredis: ['--allow-sys=hostname', '--allow-net', '--allow-env'],
+}
+
 let server: PostgresServer
+let redis: RedisProcess
 
 beforeAll(async () => {
-  server = await testPostgres({ settings: ['max_connections=200'] })
+  ;[server, redis] = await Promise.all([
+    testPostgres({ settings: ['max_connections=200'] }),
+    startRedis(),
+  ])
 })
 
 afterAll(async () => {
-  await server.dispose()
+  await Promise.all([server.dispose(), redis.dispose()])
 })
 
-/** Runs the suite; its last line, or everything that it said if it failed. */
-async function examined(runtime: string, ...args: readonly string[]): Promise<string> {
+/** Starts a program of this repository on a runtime. */
+function start(runtime: string, permitted: readonly string[], ...args: readonly string[]) {
   const [command, ...flags] = runtimes[runtime]!
+  const all = [...flags, ...(runtime === 'Deno' ? permitted : []), ...args]
+  return spawn(command, all, { stdio: ['ignore', 'pipe', 'pipe'] })
+}
+
+/** Runs the suite; its last line, or everything that it said if it failed. */
+async function examined(
+  runtime: string,
+  library: string,
+  ...args: readonly string[]
+): Promise<string> {
   const program = `${import.meta.dirname}/conformance.ts`
-  const child = spawn(command, [...flags, program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = start(runtime, permissions[library]!, program, ...args)
   let said = ''
   child.stdout.on('data', (data) => {
     said += String(data)
@@ -68,12 +96,16 @@ const runs: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
     ['sqlite', 'node:sqlite'],
     ['sqlite', 'bun:sqlite'],
     ['postgres', 'pg'],
+    ['redis', 'redis'],
+    ['redis', 'ioredis'],
   ],
   Deno: [
     ['memory', ''],
     ['sqlite', 'better-sqlite3'],
     ['sqlite', 'node:sqlite'],
     ['postgres', 'pg'],
+    ['redis', 'redis'],
+    ['redis', 'ioredis'],
   ],
 }
 
@@ -88,9 +120,31 @@ describe.concurrent('the conformance suite', () => {
     { timeout: 600_000 },
     async (runtime, kind, library) => {
       const where = kind === 'postgres' ? server.url : library
-      expect(await examined(runtime, kind, where)).toMatch(/^\d{3} passed, 0 failed, \d+ skipped$/)
+      expect(await examined(runtime, library, kind, where, redis.url)).toMatch(
+        /^\d{3} passed, 0 failed, \d+ skipped$/,
+      )
     },
   )
+})
+
+test.each(Object.keys(runtimes))('the command line serves a dashboard on %s', async (runtime) => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-runtimes-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const program = `${import.meta.dirname}/../../packages/cli/src/bin.ts`
+  const store = `sqlite:${folder}/queue.db`
+  const add = start(runtime, ['-A'], program, 'add', 'orders', 'order/42', '--store', store)
+  expect(await new Promise((resolve) => add.on('close', resolve))).toBe(0)
+
+  const child = start(runtime, ['-A'], program, 'dashboard', store, '--port', '0')
+  const ended = new Promise((resolve) => child.on('close', resolve))
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  const address = String((await lines.next()).value)
+  expect(await (await fetch(address)).text()).toMatch('<!doctype html>')
+  const overview = await fetch(new URL('api/overview', address))
+  expect(await overview.json()).toMatchObject({ queues: [{ queue: 'orders' }] })
+  child.kill('SIGINT')
+  expect(await ended).toBe(130)
 })
 
 test('the page says what was run, with which versions', () => {
@@ -105,11 +159,11 @@ test('the page says what was run, with which versions', () => {
       .join(', ')
   for (const runtime of Object.keys(runs)) {
     const version = dependencies[runtime.toLowerCase()]
-    const stores = [libraries(runtime, 'sqlite'), libraries(runtime, 'postgres')]
+    const stores = ['sqlite', 'postgres', 'redis'].map((kind) => libraries(runtime, kind))
     expect(page).toContain(`| ${[`${runtime} ${version}`, 'yes', ...stores].join(' | ')} |`)
   }
-  expect(page).toContain(`| workerd ${dependencies['workerd']} | yes | no | no |`)
-  for (const library of ['better-sqlite3', 'pg']) {
+  expect(page).toContain(`| workerd ${dependencies['workerd']} | yes | no | no | no |`)
+  for (const library of ['better-sqlite3', 'pg', 'redis', 'ioredis']) {
     expect(page).toContain(`${library} ${dependencies[library]}`)
   }
 })
