@@ -47,7 +47,7 @@ export function keepWatching<T>(
     failures += 1
     restart = clock.startTimer(ms, () => {
       restart = undefined
-      if (!isStopped) start()
+      start()
     })
     // A controller whose watch is down must not end for lack of anything to do.
     restart.ref()

@@ -1,7 +1,8 @@
 import { CoreV1Api, makeInformer, type V1Deployment } from '@kubernetes/client-node'
 import type { ApiObject } from '@sluice/test-kubernetes'
 import { expect, onTestFinished, test } from 'vitest'
-import { enqueueOn, ownerKeys, splitKey } from '../src/index.ts'
+import { ChangedKeys } from '../src/changed-keys.ts'
+import { enqueueOn, objectKey, ownerKeys, splitKey } from '../src/index.ts'
 import {
   config,
   deployment,
@@ -134,7 +135,36 @@ test('a key of a mapping that no queue can store is reported, and the others are
   ])
 })
 
+test('a key beside the own one that an object loses is added', () => {
+  const keys = new ChangedKeys<{ metadata: { name: string }; owner?: string }>(
+    ({ metadata, owner }) => (owner === undefined ? metadata.name : [metadata.name, owner]),
+    onError,
+  )
+  const metadata = { name: 'pod' }
+  expect([...keys.changed({ metadata, owner: 'old' })]).toEqual(['pod', 'old'])
+  expect([...keys.changed({ metadata })]).toEqual(['pod', 'old'])
+  expect([...keys.changed({ metadata })]).toEqual(['pod'])
+})
+
+test('owners of the core group, without a namespace, that do not control', () => {
+  const owner = { apiVersion: 'v1', kind: 'Node', name: 'node-1' }
+  const pod = { metadata: { name: 'pod', namespace: 'shop', ownerReferences: [owner] } }
+  const kind = { kind: 'Node', group: '' }
+  expect(ownerKeys(kind)(pod)).toEqual([])
+  expect(ownerKeys({ ...kind, all: true })(pod)).toEqual(['shop/node-1'])
+  expect(ownerKeys({ ...kind, all: true, clusterScoped: true })(pod)).toEqual(['node-1'])
+  const nameless = { metadata: { ownerReferences: [{ ...owner, name: '' }] } }
+  expect(ownerKeys({ ...kind, all: true })(nameless)).toEqual([])
+  expect(ownerKeys(kind)({})).toEqual([])
+})
+
 test('keys are split as they are put together', () => {
+  expect(objectKey({ metadata: { namespace: 'shop', name: 'web' } })).toBe('shop/web')
+  expect(objectKey({ metadata: { namespace: '', name: 'node-1' } })).toBe('node-1')
+  expect(objectKey({ metadata: { name: 'node-1' } })).toBe('node-1')
+  expect(objectKey({ metadata: { namespace: 'shop', name: '' } })).toBe(undefined)
+  expect(objectKey({ metadata: { namespace: 'shop' } })).toBe(undefined)
+  expect(objectKey({})).toBe(undefined)
   expect(splitKey('shop/web')).toEqual({ namespace: 'shop', name: 'web' })
   expect(splitKey('node-1')).toEqual({ name: 'node-1' })
 })
