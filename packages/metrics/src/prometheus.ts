@@ -79,8 +79,6 @@ export function prometheusMetrics(options: PrometheusOptions): PrometheusMetrics
         // After a clear() of the registry, or a second close(), another metric may have the name.
         if (register.getSingleMetric(name) === instrument) register.removeSingleMetric(name)
       }
-      instruments.clear()
-      waiting.clear()
     },
   }
 }

@@ -53,7 +53,21 @@ test('a queue that is opened again before that goes on, and afterwards begins at
   await adds()
   expect(await adds()).toBeUndefined()
   useOnce('q')
-  expect(await adds()).toBe('1')
+  const again = await register.metrics()
+  expect(again).toContain('workqueue_adds_total{name="q",controller="q"} 1')
+  // Also what nothing was observed of since.
+  expect(again).toContain('workqueue_rate_limiter_delay_seconds_count{name="q",controller="q"} 0')
+})
+
+test('a total that two queues share does not fall when one of them is dropped', async () => {
+  const { clock, driver, register } = setUp({ controllers: { one: 'c', two: 'c' } })
+  const [one, two] = ['one', 'two'].map((name) => new StagedQueue(clock, driver, name, name))
+  const failures = async (): Promise<string | undefined> =>
+    (await register.metrics()).match(/reconcile_errors_total\{controller="c"\} (\d+)/)?.[1]
+  for (const queue of [one!, two!]) queue.run(queue.claim('a'), 1)({ result: 'error' })
+  one!.notice('closed')
+  const read = [await failures(), await failures(), await failures()]
+  expect(read).toEqual(['2', '2', '2'])
 })
 
 test('queues that are asked for by name stay', async () => {
@@ -75,8 +89,15 @@ test('a series that two queues share is dropped with the last of them', async ()
   expect(await namesIn(register)).toEqual([])
 })
 
-test('thousands of closed queues that are never read are dropped too', async () => {
-  const { register, useOnce } = setUp()
-  for (let n = 0; n < 1_300; n += 1) useOnce(`tenant ${n}`)
+test('thousands of closed queues that are never read are dropped too, and stay in shared totals', async () => {
+  const names = Array.from({ length: 1_300 }, (_, n) => `tenant ${n}`)
+  const controllers = Object.fromEntries(['open', ...names].map((name) => [name, 'c']))
+  const { clock, driver, register } = setUp({ controllers })
+  for (const name of ['open', ...names]) {
+    const queue = new StagedQueue(clock, driver, name, name)
+    queue.run(queue.claim('a'), 1)({ result: 'error' })
+    if (name !== 'open') queue.notice('closed')
+  }
   expect((await namesIn(register)).length).toBeLessThanOrEqual(1_000)
+  expect(await register.metrics()).toContain('reconcile_errors_total{controller="c"} 1301')
 })

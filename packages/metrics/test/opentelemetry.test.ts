@@ -1,5 +1,7 @@
+import { metrics } from '@opentelemetry/api'
 import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus'
 import { AggregationTemporality, MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics'
+import { sluiceChannel } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { Registry } from 'prom-client'
 import { expect, onTestFinished, test } from 'vitest'
@@ -74,6 +76,36 @@ test('after closing, nothing is observed any more', async () => {
   queue.add('a')
   await exported.close()
   expect(await reader.text()).not.toMatch(/^workqueue_depth\{/m)
+  expect(sluiceChannel.hasSubscribers).toBe(false)
+})
+
+test('what is counted begins at 0, rises and falls by one', async () => {
+  const { reader, queue } = setUp()
+  queue.add('a')
+  queue.add('b')
+  queue.run(queue.claim('a'), 2)({})
+  const text = await reader.text()
+  expect(text).toMatch(/^workqueue_adds_total\{.*\} 2$/m)
+  expect(text).toMatch(/^workqueue_depth\{.*\} 1$/m)
+  expect(text).toMatch(/^controller_runtime_active_workers\{.*\} 0$/m)
+  expect(text).toMatch(/^controller_runtime_reconcile_errors_total\{.*\} 0$/m)
+})
+
+test('without a meter of your own, the scope has the name and the version of this package', async () => {
+  const reader = new HandReader()
+  metrics.setGlobalMeterProvider(new MeterProvider({ readers: [reader] }))
+  onTestFinished(() => metrics.disable())
+  const clock = fakeClock(0)
+  const exported = openTelemetryMetrics({ clock })
+  onTestFinished(() => exported.close())
+  new StagedQueue(clock, storeDriver(clock), 'orders').add('a')
+  const { resourceMetrics } = await reader.collect()
+  expect(resourceMetrics.scopeMetrics.map(({ scope }) => scope)).toEqual([
+    expect.objectContaining({
+      name: '@sluice/metrics',
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+    }),
+  ])
 })
 
 test('the gauges of a closed queue end, and are there again when it is opened again', async () => {
@@ -104,12 +136,19 @@ test('the gauges of a closed queue end, and are there again when it is opened ag
   }
 })
 
-test.each([null, 5, {}, { createCounter() {} }])('%o is no meter', (meter) => {
+test.each([
+  [null, 'meter'],
+  [5, 'meter'],
+  [{}, 'meter.createCounter'],
+  [{ createCounter() {} }, 'meter.createHistogram'],
+  [{ createCounter() {}, createHistogram() {} }, 'meter.createObservableGauge'],
+  [
+    { createCounter() {}, createHistogram() {}, createObservableGauge() {} },
+    'meter.addBatchObservableCallback',
+  ],
+])('%o is no meter: %s', (meter, parameter) => {
   expect(() => openTelemetryMetrics({ meter: meter as never })).toThrow(
-    expect.objectContaining({
-      code: 'ERR_INVALID_INPUT',
-      parameter: expect.stringMatching(/^meter/),
-    }),
+    expect.objectContaining({ code: 'ERR_INVALID_INPUT', parameter }),
   )
 })
 

@@ -1,4 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
+import { sluiceChannel } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { needs } from '@sluice/needs'
 import { Gauge, Registry } from 'prom-client'
@@ -209,6 +210,7 @@ test('closing takes the metrics out, and the same registry can have them again',
   queue.add('a')
   await metrics.close()
   expect(await register.metrics()).toBe('\n')
+  expect(sluiceChannel.hasSubscribers).toBe(false)
   const again = prometheusMetrics({ register, clock })
   queue.add('b')
   expect(await lines(register, 'workqueue_adds_total')).toHaveLength(1)
@@ -237,11 +239,15 @@ test.skipIf(!needs('promtool', hasPromtool))('promtool finds nothing to say', as
   expect(execFileSync('promtool', ['check', 'metrics'], { input, encoding: 'utf8' })).toBe('')
 })
 
-test.each([undefined, null, 5, {}, { getSingleMetric() {} }])('%o is no registry', (register) => {
+test.each([
+  [undefined, 'register'],
+  [null, 'register'],
+  [5, 'register'],
+  [{}, 'register.getSingleMetric'],
+  [{ getSingleMetric() {} }, 'register.registerMetric'],
+  [{ getSingleMetric() {}, registerMetric() {} }, 'register.removeSingleMetric'],
+])('%o is no registry: %s', (register, parameter) => {
   expect(() => prometheusMetrics({ register: register as never })).toThrow(
-    expect.objectContaining({
-      code: 'ERR_INVALID_INPUT',
-      parameter: expect.stringMatching(/^register/),
-    }),
+    expect.objectContaining({ code: 'ERR_INVALID_INPUT', parameter }),
   )
 })
