@@ -159,11 +159,13 @@ function connectAdviceFor(state: string | undefined): string {
 }
 
 /** The failure of an attempt to connect, as a `SluiceError` that says where to. */
-export function connectError(error: unknown, to: string): SluiceError {
+export function connectError(error: unknown, to?: (isAnswered: boolean) => string): SluiceError {
   if (SluiceError.is(error)) return error
   const { code, retryable } = meaningOf(error, 'unsent')
-  const why = `${messageOf(error)}${stateText(error)}${connectAdviceFor(sqlStateOf(error))}`
-  return new SluiceError(code, `no connection to Postgres${to}: ${why}`, {
+  const state = sqlStateOf(error)
+  const where = to?.(state !== undefined) ?? ''
+  const why = `${messageOf(error)}${stateText(error)}${connectAdviceFor(state)}`
+  return new SluiceError(code, `no connection to Postgres${where}: ${why}`, {
     cause: error,
     retryable,
   })

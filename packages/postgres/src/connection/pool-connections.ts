@@ -23,7 +23,7 @@ export interface PoolUse {
   /** Asks the server about connections that are silent. */
   readonly probe?: ConnectionProbe | undefined
   /** Where connections lead, as the end of `no connection to Postgres`. */
-  readonly to?: (() => string) | undefined
+  readonly to?: ((isAnswered: boolean) => string) | undefined
   /** Ends the pool; missing if the pool is the caller's. */
   readonly end?: () => Promise<void>
   /** Whether the clients are made by the `pg` that this package imports, with its own options. */
@@ -249,7 +249,7 @@ export class PoolConnections implements Connections {
           retryable: true,
         })
       }
-      throw connectError(error, this.#use.to?.() ?? '')
+      throw connectError(error, this.#use.to)
     }
   }
 

@@ -82,17 +82,21 @@ export async function targetOf(settings: Settings): Promise<Target> {
 
 function useWith(use: PoolUse, make: (() => PgListener) | undefined): PoolUse {
   if (make === undefined) return use
-  return { ...use, probe: new ConnectionProbe(use.environment, make), to: () => addressOf(make) }
+  const probe = new ConnectionProbe(use.environment, make)
+  return { ...use, probe, to: (isAnswered) => addressOf(make, isAnswered) }
 }
 
-/** Where a client would connect: also by the variables and the defaults of `pg`. */
-function addressOf(make: () => PgListener): string {
+/**
+ * Where a client would connect: also by the variables and the defaults of `pg`. Role and database only if a server
+ * has answered: in an address whose password has a bare `/`, they would be a part of it.
+ */
+function addressOf(make: () => PgListener, isAnswered: boolean): string {
   try {
     const client = make()
     const { user, host, port, database } = client
     // Its socket may be one that the caller has connected.
     destroySocket(client)
-    return ` at ${user}@${host}:${port}/${database}`
+    return isAnswered ? ` at ${user}@${host}:${port}/${database}` : ` at ${host}:${port}`
   } catch {
     // What refused to make the connection refuses this one too.
     return ''

@@ -125,7 +125,9 @@ async function refusalAt(change: (url: URL) => void, isPool = false): Promise<[s
   onTestFinished(() => driver.close())
   const error: unknown = await Promise.resolve(driver.open({})).catch((caught: unknown) => caught)
   const { message } = error as Error
-  const where = `at ${url.username}@${url.hostname}:${url.port}${url.pathname}: `
+  const at = `${url.hostname}:${url.port}`
+  const isAnswered = message.includes('SQLSTATE')
+  const where = isAnswered ? `at ${url.username}@${at}${url.pathname}: ` : `at ${at}: `
   expect(message).toMatch(/^no connection to Postgres at .* \[ERR_STORE\]$/)
   expect(message).not.toContain(url.password)
   return [message, where]
@@ -168,6 +170,14 @@ test('an error of connecting says where to, why not, and what to do', async () =
     const [message, where] = await refusalAt(change)
     for (const part of [where, why, advice]) expect(message).toContain(part)
   }
+})
+
+test('an error of connecting shows no password that was taken for a database', async () => {
+  const driver = postgresDriver({ connectionString: 'postgres://me:1/hushed@host/db' })
+  onTestFinished(() => driver.close())
+  const error: unknown = await Promise.resolve(driver.open({})).catch((caught: unknown) => caught)
+  expect(String(error)).toContain('no connection to Postgres at me:1: ')
+  expect(String(error)).not.toContain('hushed')
 })
 
 test('an error of connecting by a pool of the caller says where to', async () => {
