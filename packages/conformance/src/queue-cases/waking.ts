@@ -59,6 +59,20 @@ export const wakingCases: readonly QueueCase[] = [
     },
   },
   {
+    id: 'q-wake.delayed',
+    title: 'a key that was delayed while it was held wakes a waiter on time once it is given back',
+    async run(s) {
+      const queue = s.delaying()
+      await queue.add('a')
+      const held = await s.take(queue)
+      const waiting = watchPromise(queue.get())
+      await queue.addAfter('a', 50)
+      assert.equal(await held.done(), 'delayed')
+      await s.step(50)
+      assert.equal(waiting.value?.item, 'a')
+    },
+  },
+  {
     id: 'q-wake.resume',
     title: 'resuming a queue wakes its waiters',
     needs: { operate: true },

@@ -167,7 +167,8 @@ export class HeldKey<T> implements Held<T>, DirectClaim {
       outcome = direct.done(this.handle, this.token, forgets)
     } finally {
       if (forgets && outcome !== 'lost') this.owner.plans.forget(this)
-      this.owner.onGivenBack(this as HeldKey<unknown>, outcome === 'ready')
+      // A key that was parked or lost has no run to wake for, but comparing once is enough.
+      this.owner.onGivenBack(this as HeldKey<unknown>, outcome !== 'idle')
     }
     return outcome
   }
