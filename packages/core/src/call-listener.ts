@@ -1,5 +1,5 @@
 /**
- * Calls a function of the user's whose answer nobody reads. What it throws, or rejects with, goes to `failed`:
+ * Calls a function of the user's whose answer is not used. What it throws, or rejects with, goes to `failed`:
  * it must neither end what goes on nor be lost.
  */
 export function callListener(call: () => unknown, failed: (failure: unknown) => void): void {

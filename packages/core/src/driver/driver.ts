@@ -126,7 +126,7 @@ export interface Operate {
   runNow(queue: string, keys: readonly string[]): Awaitable<readonly OperateOutcome[]>
   /** Removes the pending runs, counters and parked marks of keys. Held keys stay held. */
   remove(queue: string, keys: readonly string[]): Awaitable<readonly OperateOutcome[]>
-  /** Removes every key that a queue has when it begins, as `remove` does; returns how many. */
+  /** Removes every key that a queue has when it begins, as `remove` does; returns how many it changed. */
   purge(queue: string): Awaitable<number>
 }
 

@@ -227,7 +227,7 @@ export class DriverCalls implements HandleUser, GateUser {
 
   /** Says something to the logger, if there is one. */
   log(text: string): void {
-    this.#reports.log('info', text)
+    this.#reports.log(text)
   }
 
   /** Reports an error that may repeat while the store is in trouble. */

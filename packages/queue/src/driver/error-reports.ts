@@ -92,9 +92,9 @@ export class ErrorReports {
     printLine(queue, `${text}${before}${advice}`)
   }
 
-  /** Says something to a logger, and to nobody else. */
-  log(level: keyof Logger, text: string): void {
-    if (this.#options.logger !== undefined) this.#log(level, text)
+  /** Says something to a logger only. */
+  log(text: string): void {
+    if (this.#options.logger !== undefined) this.#log('info', text)
   }
 
   #log(level: keyof Logger, text: string): void {

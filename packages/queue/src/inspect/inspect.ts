@@ -243,9 +243,9 @@ export interface Inspect {
   /** The keys that a filter finds, to count them and to do something to all of them. */
   select(filter: KeyFilter): Selection
   /**
-   * Removes every key, and says how many there were. A held key stays with its holder, and loses
-   * its next run and its counts. A key that is added meanwhile stays. Takes as long as that takes,
-   * whatever `timeoutMs` is.
+   * Removes every key, and says how many. A held key stays with its holder, and loses its next run
+   * and its counts; one that has neither is not counted. A key that is added meanwhile stays. Takes
+   * as long as that takes, whatever `timeoutMs` is.
    */
   purge(): Promise<number>
 }

@@ -17,7 +17,7 @@ interface Line {
 }
 
 /** How long to wait between tries while the queue is full. */
-const patience = { first: 500, longest: 5_000 }
+const fullDelay = { first: 500, longest: 5_000 }
 
 /** The queue of the buffer. */
 export interface SoonOptions {
@@ -105,7 +105,7 @@ export class SoonBuffer implements GateUser {
 
   /** Waits for room in a full queue, together with all others that wait for it. */
   #room(tries: number): Promise<void> {
-    this.#pause ??= this.#options.pause(retryDelayMs(tries, patience)).finally(() => {
+    this.#pause ??= this.#options.pause(retryDelayMs(tries, fullDelay)).finally(() => {
       this.#pause = undefined
     })
     return this.#pause
