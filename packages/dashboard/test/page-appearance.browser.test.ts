@@ -287,6 +287,9 @@ describe.skipIf(!hasChromium)('the appearance of the page', { timeout: 300_000 }
         .locator('.legend')
         .evaluateAll((all) => all.map((each) => getComputedStyle(each, '::before').backgroundColor))
     const before = await colours()
+    // The ground is the system's then, and not that of the theme.
+    await press(visit, 'Use dark colours')
+    expect(await colours()).not.toEqual(before)
     await visit.page.emulateMedia({ forcedColors: 'active' })
     expect(await colours()).toEqual(before)
     await visit.page.emulateMedia({ forcedColors: null })
