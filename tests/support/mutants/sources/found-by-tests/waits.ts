@@ -3,6 +3,20 @@ import type { FoundByTest } from '../source-mutant.ts'
 /** Defects of waits and delays, and the tests that find them. */
 export const foundByTestsOfWaits: readonly FoundByTest[] = [
   {
+    name: 'a key that was delayed while it was held is handed out late in memory',
+    edits: [
+      {
+        file: 'packages/queue/src/held/held-key.ts',
+        find: "outcome !== 'idle')",
+        replace: "outcome === 'ready')",
+      },
+    ],
+    finder: {
+      file: 'tests/test/conformance/queue-conformance.test.ts',
+      title: 'q-wake.delayed',
+    },
+  },
+  {
     name: 'doneMany around a queue that has none rejects before all keys are answered',
     edits: [
       {
