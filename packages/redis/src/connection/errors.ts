@@ -85,10 +85,17 @@ export function storeError(error: unknown): SluiceError {
     return new SluiceError('ERR_UNKNOWN_OUTCOME', message, { cause: error })
   }
   const text = error instanceof Error ? error.message : String(error)
-  const isRefused = /: (NOAUTH|WRONGPASS) /.test(text)
-  const advice = isRefused ? '; correct the user and the password in the options' : ''
+  const advice = adviceFor(text)
   return new SluiceError('ERR_STORE', `Redis cannot be reached: ${text}${advice}`, {
     cause: error,
     retryable: error instanceof ConnectionError,
   })
+}
+
+/** Advice for an attempt to connect. One with TLS to a server without it is silent, the opposite is cut off. */
+function adviceFor(text: string): string {
+  if (/: (NOAUTH|WRONGPASS) /.test(text))
+    return '; correct the user and the password in the options'
+  const isUnanswered = /^no connection.* (was silent|ECONNRESET|EPIPE|closed)/.test(text)
+  return isUnanswered ? '; check the address, and whether it needs TLS (rediss)' : ''
 }

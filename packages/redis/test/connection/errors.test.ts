@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { type AddressInfo, createServer } from 'node:net'
 import { never } from '@sluice/core'
 import { hasRedis, slotOf, startCluster, startRedis, startReplicated } from '@sluice/test-redis'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -89,6 +90,22 @@ describe.skipIf(!hasRedis)('errors of servers', () => {
       }
     },
   )
+
+  test.each(libraries)('%s: where one side has TLS only, the error says so', async (library) => {
+    const server = await startRedis()
+    onTestFinished(() => server.dispose())
+    // What a server of TLS does with a client that has none.
+    const closing = createServer((socket) => socket.once('data', () => socket.resetAndDestroy()))
+    await new Promise<void>((resolve) => {
+      closing.listen(0, '127.0.0.1', resolve)
+    })
+    onTestFinished(() => void closing.close())
+    const { port } = closing.address() as AddressInfo
+    for (const url of [`rediss://127.0.0.1:${server.port}`, `redis://127.0.0.1:${port}`]) {
+      const { message } = storeError(await refusal(open({ url, library, timeoutMs: 300 })))
+      assert.match(message, /no connection to 127.*; check the address, and whether it needs TLS/)
+    }
+  })
 
   test('a server that is no Sentinel is named', async () => {
     const server = await startRedis()
