@@ -173,10 +173,10 @@ test('an error of connecting says where to, why not, and what to do', async () =
 })
 
 test('an error of connecting shows no password that was taken for a database', async () => {
-  const driver = postgresDriver({ connectionString: 'postgres://me:1/hushed@host/db' })
+  const driver = postgresDriver({ connectionString: 'postgres://127.0.0.1:1/hushed@host/db' })
   onTestFinished(() => driver.close())
   const error: unknown = await Promise.resolve(driver.open({})).catch((caught: unknown) => caught)
-  expect(String(error)).toContain('no connection to Postgres at me:1: ')
+  expect(String(error)).toContain('no connection to Postgres at 127.0.0.1:1: ')
   expect(String(error)).not.toContain('hushed')
 })
 
