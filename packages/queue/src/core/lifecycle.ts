@@ -151,7 +151,6 @@ export class Lifecycle {
     const givenBack = this.#givenBack
     this.#givenBack = []
     for (const resolve of givenBack) resolve()
-    if (givenBack.length > 0) this.#core.alarm.set()
     this.check()
   }
 

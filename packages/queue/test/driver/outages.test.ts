@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { type ErrorCode, SluiceError, systemClock } from '@sluice/core'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { fakeRealTime } from '../support/real-time.ts'
@@ -80,8 +81,9 @@ describe.each(slowSetups)('outages over $way', (setup) => {
       await take(one)
       await other.shutDown()
       state.error = error
+      const { signal } = new AbortController()
       const waits = [
-        seen<unknown>(one.get()),
+        seen<unknown>(one.get({ signal })),
         seen<unknown>(one.getMany(1)),
         seen<unknown>(one[Symbol.asyncIterator]().next()),
         seen<unknown>(other.shutDownWithDrain()),
@@ -89,6 +91,7 @@ describe.each(slowSetups)('outages over $way', (setup) => {
       ]
       await scene.quiet()
       expect(waits.map((wait) => wait.error)).toEqual(Array(5).fill(error))
+      expect(getEventListeners(signal, 'abort')).toEqual([])
       state.error = undefined
     }
   })

@@ -39,6 +39,24 @@ describe.each(setups)('addSoon over $way', (setup) => {
     expect(await scene.states()).toEqual({ a: 'ready' })
   })
 
+  test('addSoon: an item whose check ends after close is not stored', async () => {
+    const time = fakeRealTime()
+    const scene = new Scene(setup)
+    const other = scene.queue()
+    const checked = Promise.withResolvers<{ value: string }>()
+    const schema = { '~standard': { version: 1, vendor: 'test', validate: () => checked.promise } }
+    const queue = scene.queue({ schema: schema as never })
+    queue.addSoon('a')
+    await scene.quiet()
+    const closed = queue.close({ graceMs: 0 })
+    await time.pass(2_000)
+    await closed
+    checked.resolve({ value: 'a' })
+    await scene.quiet()
+    expect(await other.len()).toBe(0)
+    expect(scene.takeErrors()).toEqual(['ERR_CLOSED'])
+  })
+
   test('addSoon: an item that changes afterwards changes nothing', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue<{ n: number }>({ keyOf: () => 'k' })

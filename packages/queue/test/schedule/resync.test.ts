@@ -1,3 +1,4 @@
+import { type AddOutcome, batchKeysMax } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { memoryDriver } from '@sluice/memory'
 import { expect, onTestFinished, test, vi } from 'vitest'
@@ -101,6 +102,48 @@ test('objects and lists that are read piece by piece', async () => {
   await syncing.stop()
 })
 
+test('a batch of adds is sent when the one before is answered, and none after stop', async () => {
+  const adds: PromiseWithResolvers<AddOutcome>[] = []
+  const queue = {
+    addAfter() {
+      const add = Promise.withResolvers<AddOutcome>()
+      adds.push(add)
+      return add.promise
+    },
+  }
+  const answered = async (): Promise<number> => {
+    for (const { resolve } of adds) resolve('added')
+    await new Promise(setImmediate)
+    return adds.length
+  }
+  const list = () => Array.from({ length: 4 * batchKeysMax }, (_, index) => `item-${index}`)
+  const syncing = resync({ queue, list, everyMs: hour, clock: fakeClock() })
+  await new Promise(setImmediate)
+  expect(adds).toHaveLength(batchKeysMax)
+  expect(await answered()).toBe(2 * batchKeysMax)
+  const stopped = syncing.stop()
+  expect(await answered()).toBe(2 * batchKeysMax)
+  await stopped
+})
+
+test('the pause after a failure is short again once a pass has succeeded, and ends with stop', async () => {
+  const clock = fakeClock()
+  const queue = { addAfter: async (): Promise<AddOutcome> => 'added' }
+  const outcomes = ['no', 'no', 'yes', 'no', 'yes']
+  const list = vi.fn(() => {
+    if (outcomes.shift() === 'no') throw new Error('the list is away')
+    return ['a']
+  })
+  const syncing = resync({ queue, list, everyMs: hour, clock, onError: () => undefined })
+  for (const [index, ms] of [0, 1_000, 2_000, hour / 2, 1_000].entries()) {
+    await clock.step(ms)
+    await new Promise(setImmediate)
+    expect(list).toHaveBeenCalledTimes(index + 1)
+  }
+  await syncing.stop()
+  expect(clock.waiters()).toBe(0)
+})
+
 test('a list that fails is tried again, sooner than the next period', async () => {
   const { clock, queue } = setUp()
   const errors: unknown[] = []
@@ -174,6 +217,7 @@ test.each([
   [{ everyMs: 2 ** 31 }, /everyMs/],
   [{ list: [] }, /list/],
   [{ queue: {} }, /addAfter/],
+  [{ queue: null }, /queue must be/],
   [{ every: 5 }, /every/],
 ] as const)('%o is refused', (wrong, message) => {
   const { queue } = setUp()
