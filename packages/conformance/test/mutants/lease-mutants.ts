@@ -98,6 +98,47 @@ export const leaseMutants: readonly Mutant[] = [
   verbMutant('lease-end-has-no-error', 'the end of a lease keeps the last error', (driver) => ({
     expire: (queue, leases, { error: _, ...options }) => driver.expire(queue, leases, options),
   })),
+  ruleMutant(
+    'lease-end-renews-age',
+    'the lost run is asked for at the end of its lease',
+    (rules) => ({
+      expire(state, token, delayMs, maxCrashes, dedupe, now, seq) {
+        const outcome = rules.expire(state, token, delayMs, maxCrashes, dedupe, now, seq)
+        if (outcome !== 'lost') state.askedAt = now
+        return outcome
+      },
+    }),
+  ),
+  ruleMutant('release-renews-age', 'a release resets the age of its run', (rules) => ({
+    release(state, token, dedupe, now, seq) {
+      const outcome = rules.release(state, token, dedupe, now, seq)
+      if (outcome !== 'lost') state.askedAt = now
+      return outcome
+    },
+  })),
+  verbMutant('lost-end-has-error', 'an end of a lost lease writes its error', (driver, store) => ({
+    expire(queue, leases, options) {
+      for (const { key } of leases) {
+        const entry = store.queue(queue).keys.get(key)
+        if (entry !== undefined && options.error !== undefined) entry.lastError = options.error
+      }
+      return driver.expire(queue, leases, options)
+    },
+  })),
+  ruleMutant('renew-not-held', 'a renewal of a key that is not held is accepted', (rules) => ({
+    renew: (state, token, leaseUntil) =>
+      state.token === noToken && token !== noToken
+        ? 'renewed'
+        : rules.renew(state, token, leaseUntil),
+  })),
+  ruleMutant('retry-not-held', 'a retry of a key that is not held counts a failure', (rules) => ({
+    retry(state, ...rest) {
+      const isHeld = state.token !== noToken
+      const outcome = rules.retry(state, ...rest)
+      if (!isHeld) state.failures += 1
+      return outcome
+    },
+  })),
   verbMutant(
     'pending-after-lease-end',
     'runs of expired leases are not pending',
