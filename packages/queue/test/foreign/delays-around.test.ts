@@ -17,6 +17,21 @@ describe('delays around a queue that is not ours', () => {
     expect(await drainKeys(queue)).toEqual(['a'])
   })
 
+  test('2: keep the process alive while a caller waits for a key, and no longer', async () => {
+    const scene = new Scene(direct)
+    const queue = adapted(scene)
+    for (const [key, ms] of Object.entries({ a: 100, b: 200 })) await queue.addAfter(key, ms)
+    expect(scene.clock.refCount()).toBe(0)
+    const waiting = queue.get()
+    await scene.quiet()
+    // The wait of the queue inside, and the delays.
+    expect(scene.clock.refCount()).toBe(2)
+    await scene.clock.step(100)
+    await (await waiting)!.done()
+    await scene.quiet()
+    expect(scene.clock.refCount()).toBe(0)
+  })
+
   test('follow the rules of the original', async () => {
     const scene = new Scene(direct)
     const queue = adapted(scene)
