@@ -48,6 +48,7 @@ test('two limiters that are used alone have a bucket each, also if it has the sa
 })
 
 test('every turns an interval into a rate', () => {
+  expect(every(1)).toBe(1_000)
   expect(every(100)).toBe(10)
   expect(every(1_000)).toBe(1)
   expect(every(60_000)).toBe(1 / 60)

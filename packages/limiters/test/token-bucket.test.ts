@@ -176,6 +176,17 @@ describe('time that goes backwards', () => {
 })
 
 describe('cancel', () => {
+  test('a reservation of an infinite bucket gives back its tokens once the bucket is finite', () => {
+    const bucket = new TokenBucket({ perSecond: Infinity, burst: 10 })
+    const reservation = bucket.reserve(3, t)
+    bucket.setLimit(1, t)
+    expect([bucket.reserve(10, t), bucket.reserve(1, t)].map((each) => each.delayMs(t))).toEqual([
+      0, 1_000,
+    ])
+    reservation.cancel(t)
+    expect(bucket.tokens(t)).toBe(2)
+  })
+
   function reserveSome(bucket: TokenBucket, ...counts: number[]): Reservation[] {
     return counts.map((n) => bucket.reserve(n, t))
   }
