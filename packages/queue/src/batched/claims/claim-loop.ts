@@ -1,4 +1,4 @@
-import { batchKeysMax, never, type TickReply } from '@sluice/core'
+import { batchKeysMax, never, type TickReply, type Timer } from '@sluice/core'
 import type { AlarmSetting } from '../../core/alarm.ts'
 import type { Claims } from '../../core/backend.ts'
 import type { QueueCore } from '../../core/queue-core.ts'
@@ -44,6 +44,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
   #misses = 0
   #holdOffUntil = 0
   isStopped = false
+  readonly lateLooks: Set<Timer> = new Set()
 
   constructor(core: QueueCore, finishes: FinishBatcher, nextDue: NextDue) {
     this.#core = core
@@ -387,5 +388,6 @@ export class ClaimLoop implements Claims, ClaimCaller {
 
   stop(): void {
     this.isStopped = true
+    for (const look of this.lateLooks) look.stop()
   }
 }

@@ -6,6 +6,7 @@ import {
   type Lease,
   never,
   SluiceError,
+  type Timer,
 } from '@sluice/core'
 import type { QueueCore } from '../../core/queue-core.ts'
 import type { DriverCalls } from '../../driver/driver-calls.ts'
@@ -19,6 +20,8 @@ import { untilAnswered } from './until-answered.ts'
 /** The loop that makes claims. */
 export interface ClaimCaller {
   readonly isStopped: boolean
+  /** The timers of claims without an answer that are looked for once more. */
+  readonly lateLooks: Set<Timer>
 }
 
 /** The keys of one claim. */
@@ -71,7 +74,7 @@ export async function claimOnce(
     if (!SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME') || driver.adopt === undefined) throw error
     const claims = await untilAnswered(core, () => adopt(calls, request.claimId))
     reply = { claims, leaseEnds: [] }
-    if (claims.length === 0) releaseLate(core, request.claimId)
+    if (claims.length === 0 && !caller.isStopped) releaseLate(core, caller, request.claimId)
   }
   // The queue was closed without this answer: the keys in it are left to their leases.
   if (caller.isStopped) return { claims: [], leaseEnds: [], isDoubtful: false }
@@ -92,11 +95,11 @@ async function adopt(calls: DriverCalls, claimId: string): Promise<readonly Clai
  * while it was looked for, or a pooler may have sent it later. Otherwise they would be held for nobody until their
  * leases end, and count a crash.
  */
-function releaseLate(core: QueueCore, claimId: string): void {
+function releaseLate(core: QueueCore, { lateLooks }: ClaimCaller, claimId: string): void {
   const { calls, keeper } = core
   const { clock } = calls.handle
-  clock.startTimer(Math.min(calls.options.leaseMs / 3, heartbeatMs), () => {
-    if (core.phase === 'closed') return
+  const look = clock.startTimer(Math.min(calls.options.leaseMs / 3, heartbeatMs), () => {
+    lateLooks.delete(look)
     const deadline = keeper.deadlineOf(clock.monotonicMs())
     adopt(calls, claimId).then(
       (claims) => {
@@ -105,6 +108,7 @@ function releaseLate(core: QueueCore, claimId: string): void {
       (error: unknown) => calls.reportTrouble(error),
     )
   })
+  lateLooks.add(look)
 }
 
 function hold(core: QueueCore, claim: Claim, deadline: number): HeldKey<unknown> {

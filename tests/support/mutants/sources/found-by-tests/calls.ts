@@ -348,4 +348,18 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
       title: 'each of several transactions is seen to have committed',
     },
   },
+  {
+    name: 'a claim without an answer is looked for once',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/claims/claim-once.ts',
+        find: 'releaseLate(core, caller, request.claimId)',
+        replace: '{}',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/batched/unknown-outcomes.test.ts',
+      title: 'the keys of a claim that takes effect after it was looked for are given back',
+    },
+  },
 ]

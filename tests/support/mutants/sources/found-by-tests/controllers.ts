@@ -42,8 +42,8 @@ export const foundByTestsOfControllers: readonly FoundByTest[] = [
   ofKubernetes(
     'a watch that failed is not begun again',
     keepWatching,
-    'if (!isStopped) start()',
-    '',
+    'restart = undefined\n      start()',
+    'restart = undefined',
     'a server that fails is asked again',
   ),
   ofKubernetes(

@@ -260,8 +260,8 @@ export const foundByTestsOfRedis: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/redis/src/connection/connections.ts',
-        find: "this.code === 'NOPERM' || /^ERR unknown command/i.test(this.message)",
-        replace: "this.code === 'NOPERM'",
+        find: 'unknown command|The user executing',
+        replace: 'The user executing',
       },
     ],
     finder: {

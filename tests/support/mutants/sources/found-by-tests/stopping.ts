@@ -102,4 +102,18 @@ export const foundByTestsOfStopping: readonly FoundByTest[] = [
       title: 'a loop whose function rejects without a reason rejects',
     },
   },
+  {
+    name: 'a closed queue leaves the timer of a claim without an answer',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/claims/claim-loop.ts',
+        find: 'for (const look of this.lateLooks) look.stop()',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/driver/automatic-attempts.test.ts',
+      title: 'a worker whose key falls due then attempts two calls a second at most',
+    },
+  },
 ]
