@@ -17,7 +17,6 @@ import type { QueueCore } from '../core/queue-core.ts'
 import { storeNotOpen } from '../core/queue-errors.ts'
 import { allAnswered, resolvedAdd, resolvedFinish, resolvedHeld } from '../core/resolved.ts'
 import { Waiter, type WaiterGroup } from '../core/waiters.ts'
-import { pause } from '../environment/timing.ts'
 import type { DoneOptions, Held } from '../held/held.ts'
 import { checkDoneOptions, HeldKey, type HeldPolicy } from '../held/held-key.ts'
 import type { Inspect } from '../inspect/inspect.ts'
@@ -81,7 +80,6 @@ export class PlainQueue<T> implements Queue<T> {
     this.#soon = new SoonBuffer({
       report: (error) => core.calls.report(error),
       reportTrouble: (error) => core.calls.reportTrouble(error),
-      pause,
       closedError: () => core.calls.closedError(),
       leaveGate: (user) => core.calls.handle.gate.leave(user),
     })

@@ -1,4 +1,10 @@
-import { type AddOutcome, addSoonKeysMax, mergeTraces, SluiceError } from '@sluice/core'
+import {
+  type AddOutcome,
+  addSoonKeysMax,
+  mergeTraces,
+  SluiceError,
+  systemClock,
+} from '@sluice/core'
 import type { GateUser } from '../driver/retry-gate.ts'
 import { isTransient, retryDelayMs } from '../driver/retryable.ts'
 
@@ -24,7 +30,6 @@ export interface SoonOptions {
   report(error: unknown): void
   /** Reports an error that may repeat while the store is in trouble. */
   reportTrouble(error: unknown): void
-  pause(ms: number): Promise<void>
   closedError(): Error
   /** Ends the attempts of a user that wait at the gate of the store. */
   leaveGate(user: GateUser): void
@@ -41,6 +46,7 @@ export class SoonBuffer implements GateUser {
   readonly #underWay = new Set<Promise<void>>()
   /** The common pause of all that a full queue has refused. */
   #pause: Promise<void> | undefined
+  #endPause: () => void = () => undefined
   #isFinal = false
 
   constructor(options: SoonOptions) {
@@ -105,8 +111,15 @@ export class SoonBuffer implements GateUser {
 
   /** Waits for room in a full queue, together with all others that wait for it. */
   #room(tries: number): Promise<void> {
-    this.#pause ??= this.#options.pause(retryDelayMs(tries, fullDelay)).finally(() => {
-      this.#pause = undefined
+    this.#pause ??= new Promise((resolve) => {
+      // In real time, and keeps the process alive meanwhile.
+      const timer = systemClock.startTimer(retryDelayMs(tries, fullDelay), () => this.#endPause())
+      timer.ref()
+      this.#endPause = () => {
+        timer.stop()
+        this.#pause = undefined
+        resolve()
+      }
     })
     return this.#pause
   }
@@ -115,6 +128,7 @@ export class SoonBuffer implements GateUser {
   async flush(): Promise<void> {
     this.#isFinal = true
     this.#options.leaveGate(this)
+    this.#endPause()
     while (this.#underWay.size > 0) await Promise.all(this.#underWay)
   }
 }

@@ -1,7 +1,7 @@
 import { SluiceError } from '@sluice/core'
 import { describe, expect, test } from 'vitest'
 import { fakeRealTime } from '../support/real-time.ts'
-import { batchedSetups, drainKeys, late, Scene, setups, take } from '../support/setups.ts'
+import { batchedSetups, drainKeys, late, Scene, seen, setups, take } from '../support/setups.ts'
 
 describe.each(setups)('addSoon over $way', (setup) => {
   test('addSoon: returns nothing, and the key is there soon', async () => {
@@ -211,6 +211,24 @@ describe('addSoon and a store that is away', () => {
     await (await take(queue)).done()
     await time.pass(5_000)
     expect((await take(queue)).key).toBe('second')
+  })
+
+  test('addSoon: an add that a full queue has refused is tried once more by close, at once', async () => {
+    const time = fakeRealTime()
+    const scene = new Scene(late)
+    const queue = scene.queue({ maxPending: 1 })
+    await queue.add('first')
+    queue.addSoon('second')
+    await time.pass(100)
+    expect(scene.takeErrors()).toEqual(['ERR_QUEUE_FULL'])
+    await (await take(queue)).done()
+    const closing = seen(queue.close())
+    await scene.quiet()
+    const { state } = closing
+    // Ends a close that waits for the pause of a full queue.
+    await time.pass(5_000)
+    expect(state).toBe('resolved')
+    expect(await scene.states()).toEqual({ second: 'ready' })
   })
 
   test('addSoon: a permanent error is reported, and the add not tried again', async () => {
