@@ -1,9 +1,16 @@
+import type { Ask } from '@sluice/core'
 import { memoryDriver } from '@sluice/memory'
 import { describe, expect, test } from 'vitest'
 import { createDelayingQueue, createQueue, createWorker } from '../../src/index.ts'
 import { LateDriver } from '../support/late-driver.ts'
 import { fakeRealTime } from '../support/real-time.ts'
 import { late, Scene, seen } from '../support/setups.ts'
+
+const askOptions = { dedupe: 'client-go', failuresExpireMs: 1_000 } as const
+
+function askFor(key: string): Ask {
+  return { key, item: undefined, priority: 0, delayMs: 0 }
+}
 
 describe('the time of a store', () => {
   test('a key that is due is handed out on time though an answer was late', async () => {
@@ -58,10 +65,7 @@ test('an answer that was overtaken by a later one delays no key', async () => {
   const answers = holdBackAnswer(scene, 'tick')
   await scene.clock.step(10_000)
   expect(answers).toHaveLength(1)
-  await scene.inner.add('q', [{ key: 'k', item: undefined, priority: 0, delayMs: 1_100 }], {
-    dedupe: 'client-go',
-    failuresExpireMs: 1_000,
-  })
+  await scene.inner.add('q', [{ ...askFor('k'), delayMs: 1_100 }], askOptions)
   const { core } = queue as unknown as { core: { wake(): void } }
   core.wake()
   await scene.quiet()
@@ -70,6 +74,29 @@ test('an answer that was overtaken by a later one delays no key', async () => {
   await scene.clock.step(1_100)
   expect(started).toEqual(['k'])
   await worker.stop()
+})
+
+test('keys that another session was faster to take do not delay the next one', async () => {
+  const scene = new Scene(late)
+  const queue = scene.queue()
+  const waiting = seen(queue.get())
+  await scene.quiet()
+  for (const key of ['a', 'b', 'c']) {
+    let next = 'claim'
+    scene.late.after = async ({ verb }) => {
+      if (verb !== next) return
+      next = verb === 'claim' ? 'tick' : ''
+      // Due when the queue asks for the time, and taken before it claims again.
+      if (verb === 'claim') await scene.inner.add('q', [askFor(key)], askOptions)
+      else await scene.inner.claim('q', { limit: 1, holder: 'h', claimId: key, leaseMs: 60_000 })
+    }
+    queue.wake()
+    await scene.quiet()
+    expect(next).toBe('')
+  }
+  await queue.add('k')
+  await scene.quiet()
+  expect(waiting.value?.key).toBe('k')
 })
 
 /** A hint makes a queue ask for the time once more. */

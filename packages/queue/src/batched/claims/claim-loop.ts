@@ -304,7 +304,11 @@ export class ClaimLoop implements Claims, ClaimCaller {
     if (hasCrashed) this.#mustClaimAgain = true
     if (this.#nextDue.mustAsk) {
       const { nextAt, now } = await this.#tick(false)
-      if (nextAt > now) return
+      if (nextAt > now) {
+        // Other sessions were faster: the next key that is due is no repetition.
+        this.#misses = 0
+        return
+      }
       // Another claim of this process may have brought the due keys, or may bring them and then
       // claim again.
       const wasAlone = inFlight.count === countBefore + 1
