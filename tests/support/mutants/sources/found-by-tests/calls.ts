@@ -362,4 +362,18 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
       title: 'the keys of a claim that takes effect after it was looked for are given back',
     },
   },
+  {
+    name: 'keys that another session was faster to take delay the next one',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/claims/claim-loop.ts',
+        find: 'this.#misses = 0\n        return',
+        replace: 'return',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/batched/late-answers.test.ts',
+      title: 'keys that another session was faster to take do not delay the next one',
+    },
+  },
 ]

@@ -116,4 +116,18 @@ export const foundByTestsOfStopping: readonly FoundByTest[] = [
       title: 'a worker whose key falls due then attempts two calls a second at most',
     },
   },
+  {
+    name: 'close waits for the pause of an add that a full queue has refused',
+    edits: [
+      {
+        file: 'packages/queue/src/queue/soon-buffer.ts',
+        find: 'this.#options.leaveGate(this)\n    this.#endPause()',
+        replace: 'this.#options.leaveGate(this)',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/queue/adding-soon.test.ts',
+      title: 'addSoon: an add that a full queue has refused is tried once more by close, at once',
+    },
+  },
 ]
