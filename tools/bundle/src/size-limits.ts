@@ -5,7 +5,7 @@
  */
 export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/backoff': 5,
-  '@sluice/cli': 314.7,
+  '@sluice/cli': 314.8,
   '@sluice/conformance': 91,
   '@sluice/conformance/cli': 79,
   '@sluice/conformance/node-test': 77,

@@ -37,8 +37,8 @@ export interface Finishes {
 
 /** The claims of a queue object: from the store to its waiters. */
 export interface Claims {
-  /** Something may be claimable: hands keys out to the waiters. */
-  handOut(): void
+  /** Something may be claimable: hands keys out to the waiters. `isNews`: it may not have been before. */
+  handOut(isNews?: boolean): void
   /** Something may have changed that this process does not know of, then {@link Claims.handOut}. */
   refresh(): void
   /** The alarm went off: checks for due keys, at the least cost to an idle store. */

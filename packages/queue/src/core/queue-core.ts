@@ -177,7 +177,7 @@ export class QueueCore implements HeldOwner, CallOwner {
 
   /** Something may be claimable that was not, or be due at another time. */
   changed(): void {
-    if (this.waiters.demand > 0) this.claims.handOut()
+    if (this.waiters.demand > 0) this.claims.handOut(true)
     if (this.peers.size > 1) this.calls.handle.wake(this.calls.name, this.calls)
   }
 

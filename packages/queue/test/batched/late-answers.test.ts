@@ -99,6 +99,40 @@ test('keys that another session was faster to take do not delay the next one', a
   expect(waiting.value?.key).toBe('k')
 })
 
+test('a key that another session has locked does not delay other keys', async () => {
+  const scene = new Scene(late)
+  withoutHints(scene.late)
+  const queue = scene.queue()
+  await queue.add('locked')
+  // During each claim of the queue, the key is another session's.
+  let token = 0
+  scene.late.before = async ({ verb }) => {
+    if (verb !== 'claim') return
+    const request = { limit: 1, holder: 'h', claimId: 'other', leaseMs: 60_000 }
+    token = (await scene.inner.claim('q', request)).claims[0]?.token ?? 0
+  }
+  scene.late.after = async ({ verb }) => {
+    if (verb !== 'claim') return
+    await scene.inner.finish('q', [{ as: 'release', key: 'locked', token }], askOptions)
+  }
+  const [first, second] = [seen(queue.get()), seen(queue.get())]
+  const claimsIn = async (ms: number): Promise<number> => {
+    const before = scene.late.count('claim')
+    for (let passed = 0; passed < ms; passed += 50) await scene.clock.step(50)
+    return scene.late.count('claim') - before
+  }
+  expect(await claimsIn(10_000)).toBeGreaterThan(5)
+  expect(await claimsIn(10_000)).toBeLessThanOrEqual(20)
+  await queue.add('own')
+  await scene.quiet()
+  expect(first.value?.key).toBe('own')
+  await claimsIn(10_000)
+  await scene.inner.add('q', [askFor('told')], askOptions)
+  queue.wake()
+  await scene.quiet()
+  expect(second.value?.key).toBe('told')
+})
+
 /** A hint makes a queue ask for the time once more. */
 function withoutHints(driver: LateDriver): void {
   Object.assign(driver, { watch: undefined })

@@ -43,6 +43,8 @@ export class ClaimLoop implements Claims, ClaimCaller {
   #ticksFirst = false
   #misses = 0
   #holdOffUntil = 0
+  /** A clock had stepped during the last claim, whose keys were given back. */
+  #wasDoubtful = false
   isStopped = false
   readonly lateLooks: Set<Timer> = new Set()
 
@@ -56,7 +58,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
 
   refresh(): void {
     this.#nextDue.isStale = true
-    this.handOut()
+    this.handOut(true)
   }
 
   /** Registers the worker of this process with the store, unless that was done recently. */
@@ -101,7 +103,9 @@ export class ClaimLoop implements Claims, ClaimCaller {
     this.handOut()
   }
 
-  handOut(): void {
+  handOut(isNews = false): void {
+    // While another session has locked a key, others are not late for it.
+    if (isNews && !this.#wasDoubtful) this.#holdOffUntil = 0
     this.#prefetching.handOut()
     const { waiters, lifecycle, phase } = this.#core
     if (lifecycle.isDraining) lifecycle.check()
@@ -201,9 +205,9 @@ export class ClaimLoop implements Claims, ClaimCaller {
     )
     this.#wasFull = claims.length === limit
     if (claims.length > 0) this.#prefetching.noteClaim(clock.monotonicMs() - sentAt)
-    if (isDoubtful && claims.length > 0) {
-      // Spaced like claims in vain: a store whose answers keep contradicting each other is not
-      // stormed.
+    this.#wasDoubtful = isDoubtful && claims.length > 0
+    if (this.#wasDoubtful) {
+      // Spaced like claims in vain: a store whose answers keep contradicting each other is not stormed.
       for (const held of claims) void giveBack(held)
       this.#onMiss()
     } else {
@@ -309,8 +313,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
         this.#misses = 0
         return
       }
-      // Another claim of this process may have brought the due keys, or may bring them and then
-      // claim again.
+      // Another claim of this process may have brought the due keys, or may bring them and then claim again.
       const wasAlone = inFlight.count === countBefore + 1
       if (count === 0 && wasAlone) this.#onMiss()
       else if (inFlight.size === 0) this.#mustClaimAgain = true

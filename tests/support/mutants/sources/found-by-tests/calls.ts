@@ -376,4 +376,18 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
       title: 'keys that another session was faster to take do not delay the next one',
     },
   },
+  {
+    name: 'a key that another session has locked delays those that this process adds',
+    edits: [
+      {
+        file: 'packages/queue/src/core/queue-core.ts',
+        find: 'this.claims.handOut(true)',
+        replace: 'this.claims.handOut()',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/batched/late-answers.test.ts',
+      title: 'a key that another session has locked does not delay other keys',
+    },
+  },
 ]
