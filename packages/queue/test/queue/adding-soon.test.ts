@@ -101,6 +101,18 @@ describe.each(batchedSetups.filter((setup) => setup.way !== 'batched at once'))(
   },
 )
 
+/** A queue whose one pending key is `first`, and that has refused `second` from `addSoon`. */
+async function refusedAsFull() {
+  const time = fakeRealTime()
+  const scene = new Scene(late)
+  const queue = scene.queue({ maxPending: 1 })
+  await queue.add('first')
+  queue.addSoon('second')
+  await time.pass(100)
+  expect(scene.takeErrors()).toEqual(['ERR_QUEUE_FULL'])
+  return { time, scene, queue }
+}
+
 describe('addSoon and a store that is away', () => {
   test('addSoon: is tried again until it is stored, and reported once', async () => {
     const time = fakeRealTime()
@@ -197,13 +209,7 @@ describe('addSoon and a store that is away', () => {
   })
 
   test('addSoon: a full queue is no trouble of the store, and takes pending adds when it has room', async () => {
-    const time = fakeRealTime()
-    const scene = new Scene(late)
-    const queue = scene.queue({ maxPending: 1 })
-    await queue.add('first')
-    queue.addSoon('second')
-    await time.pass(100)
-    expect(scene.takeErrors()).toEqual(['ERR_QUEUE_FULL'])
+    const { time, scene, queue } = await refusedAsFull()
     const other = scene.queue({ name: 'other' })
     other.addSoon('a')
     await scene.quiet()
@@ -214,13 +220,7 @@ describe('addSoon and a store that is away', () => {
   })
 
   test('addSoon: an add that a full queue has refused is tried once more by close, at once', async () => {
-    const time = fakeRealTime()
-    const scene = new Scene(late)
-    const queue = scene.queue({ maxPending: 1 })
-    await queue.add('first')
-    queue.addSoon('second')
-    await time.pass(100)
-    expect(scene.takeErrors()).toEqual(['ERR_QUEUE_FULL'])
+    const { time, scene, queue } = await refusedAsFull()
     await (await take(queue)).done()
     const closing = seen(queue.close())
     await scene.quiet()
