@@ -106,6 +106,7 @@ test('a key that another session has locked does not delay other keys', async ()
   await queue.add('locked')
   // During each claim of the queue, the key is another session's.
   let token = 0
+  let meanwhile = (): unknown => undefined
   scene.late.before = async ({ verb }) => {
     if (verb !== 'claim') return
     const request = { limit: 1, holder: 'h', claimId: 'other', leaseMs: 60_000 }
@@ -114,8 +115,9 @@ test('a key that another session has locked does not delay other keys', async ()
   scene.late.after = async ({ verb }) => {
     if (verb !== 'claim') return
     await scene.inner.finish('q', [{ as: 'release', key: 'locked', token }], askOptions)
+    await meanwhile()
   }
-  const [first, second] = [seen(queue.get()), seen(queue.get())]
+  const [first, second, third] = [seen(queue.get()), seen(queue.get()), seen(queue.get())]
   const claimsIn = async (ms: number): Promise<number> => {
     const before = scene.late.count('claim')
     for (let passed = 0; passed < ms; passed += 50) await scene.clock.step(50)
@@ -131,6 +133,16 @@ test('a key that another session has locked does not delay other keys', async ()
   queue.wake()
   await scene.quiet()
   expect(second.value?.key).toBe('told')
+  // Told of it while a claim is under way that does not see it.
+  await claimsIn(10_000)
+  meanwhile = async () => {
+    meanwhile = () => undefined
+    await scene.inner.add('q', [askFor('late')], askOptions)
+    queue.wake()
+  }
+  while (third.value === undefined && (await claimsIn(50)) === 0);
+  await scene.quiet()
+  expect(third.value?.key).toBe('late')
 })
 
 /** A hint makes a queue ask for the time once more. */

@@ -1,5 +1,6 @@
 import { foundByRuns } from './found-by-runs.ts'
 import { foundByTestsOfCalls } from './found-by-tests/calls.ts'
+import { foundByTestsOfClaims } from './found-by-tests/claims.ts'
 import { foundByTestsOfCliAndDashboard } from './found-by-tests/cli-and-dashboard.ts'
 import { foundByTestsOfControllers } from './found-by-tests/controllers.ts'
 import { foundByTestsOfCoreAndMemory } from './found-by-tests/core-and-memory.ts'
@@ -25,6 +26,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...foundByTestsOfCoreAndMemory,
   ...foundByTestsOfQueues,
   ...foundByTestsOfCalls,
+  ...foundByTestsOfClaims,
   ...foundByTestsOfWaits,
   ...foundByTestsOfWorkers,
   ...foundByTestsOfStopping,

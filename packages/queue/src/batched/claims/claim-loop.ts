@@ -43,6 +43,8 @@ export class ClaimLoop implements Claims, ClaimCaller {
   #ticksFirst = false
   #misses = 0
   #holdOffUntil = 0
+  /** Other keys may have become claimable since the last claim was begun. */
+  #hadNews = false
   /** A clock had stepped during the last claim, whose keys were given back. */
   #wasDoubtful = false
   isStopped = false
@@ -105,7 +107,8 @@ export class ClaimLoop implements Claims, ClaimCaller {
 
   handOut(isNews = false): void {
     // While another session has locked a key, others are not late for it.
-    if (isNews && !this.#wasDoubtful) this.#holdOffUntil = 0
+    this.#hadNews ||= isNews && !this.#wasDoubtful
+    if (this.#hadNews) this.#holdOffUntil = 0
     this.#prefetching.handOut()
     const { waiters, lifecycle, phase } = this.#core
     if (lifecycle.isDraining) lifecycle.check()
@@ -164,6 +167,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
         // One turn of the microtask queue, so that waiters that come together are answered
         // together, after the finishes of this turn.
         await undefined
+        this.#hadNews = false
         try {
           await this.#claimNext()
         } catch (error) {
@@ -197,12 +201,8 @@ export class ClaimLoop implements Claims, ClaimCaller {
     const { clock } = this.#core.calls.handle
     const sentAt = clock.monotonicMs()
     const { limits } = this.#prefetching
-    const { claims, leaseEnds, isDoubtful } = await claimOnce(
-      this.#core,
-      this.#nextDue,
-      this,
-      limit,
-    )
+    const claimed = await claimOnce(this.#core, this.#nextDue, this, limit)
+    const { claims, leaseEnds, isDoubtful } = claimed
     this.#wasFull = claims.length === limit
     if (claims.length > 0) this.#prefetching.noteClaim(clock.monotonicMs() - sentAt)
     this.#wasDoubtful = isDoubtful && claims.length > 0
@@ -345,10 +345,8 @@ export class ClaimLoop implements Claims, ClaimCaller {
   /** Keys are due, and a claim got none: another session has locked them, or was faster. */
   #onMiss(): void {
     this.#misses += 1
-    if (this.#misses === 1) {
-      this.#mustClaimAgain = true
-      return
-    }
+    if (this.#misses === 1) this.#mustClaimAgain = true
+    if (this.#misses === 1 || this.#hadNews) return
     const { clock } = this.#core.calls.handle
     this.#holdOffUntil = clock.monotonicMs() + retryDelayMs(this.#misses, lockedDelay)
   }

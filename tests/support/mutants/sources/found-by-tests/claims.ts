@@ -1,0 +1,122 @@
+import type { FoundByTest } from '../source-mutant.ts'
+
+/** Defects of the claims of a queue and of the leases of their keys, and the tests that find them. */
+export const foundByTestsOfClaims: readonly FoundByTest[] = [
+  {
+    name: 'a lost run of a key that is claimed again is renewed with the new one',
+    edits: [
+      {
+        file: 'packages/queue/src/leases/lease-keeper.ts',
+        find: 'return [...newest.values()]',
+        replace: 'return [...helds]',
+      },
+      {
+        file: 'packages/queue/src/leases/lease-keeper.ts',
+        find: "newest.get(held.key) !== held && held.phase === 'held'",
+        replace: 'newest.size === 0',
+      },
+    ],
+    finder: {
+      file: 'tests/test/conformance/queue-conformance-sqlite.test.ts',
+      title: 'q-lease.taken-again',
+    },
+  },
+  {
+    name: 'a run whose finish is under way is lost to the next run of its key',
+    edits: [
+      {
+        file: 'packages/queue/src/leases/lease-keeper.ts',
+        find: "newest.get(held.key) !== held && held.phase === 'held'",
+        replace: 'newest.get(held.key) !== held',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/leases/leases.test.ts',
+      title: 'a finish under way whose key was claimed again is judged by its own answer',
+    },
+  },
+  {
+    name: 'a lease that was in doubt once is not after a later step of the clock',
+    edits: [
+      {
+        file: 'packages/queue/src/leases/lease-ends.ts',
+        find: 'Math.max(this.#doubted.get(token) ?? now, this.#clockSteps.doubtedSince)',
+        replace: '(this.#doubted.get(token) ?? now)',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/leases/clock-steps.test.ts',
+      title: 'leaves the key to its holder as the first time',
+    },
+  },
+  {
+    name: 'a claim that fails lets a store forget that finishes fail',
+    edits: [
+      {
+        file: 'packages/queue/src/driver/store-health.ts',
+        find: '} else this.#failing.set(verb, {',
+        replace: '} else if (this.#failing.clear() === undefined) this.#failing.set(verb, {',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/driver/store-health.test.ts',
+      title: 'claims and finishes that fail in turns are trouble, whatever else is answered',
+    },
+  },
+  {
+    name: 'a claim without an answer is looked for once',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/claims/claim-once.ts',
+        find: 'releaseLate(core, caller, request.claimId)',
+        replace: '{}',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/batched/unknown-outcomes.test.ts',
+      title: 'the keys of a claim that takes effect after it was looked for are given back',
+    },
+  },
+  {
+    name: 'keys that another session was faster to take delay the next one',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/claims/claim-loop.ts',
+        find: 'this.#misses = 0\n        return',
+        replace: 'return',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/batched/late-answers.test.ts',
+      title: 'keys that another session was faster to take do not delay the next one',
+    },
+  },
+  {
+    name: 'a key that another session has locked delays those that this process adds',
+    edits: [
+      {
+        file: 'packages/queue/src/core/queue-core.ts',
+        find: 'this.claims.handOut(true)',
+        replace: 'this.claims.handOut()',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/batched/late-answers.test.ts',
+      title: 'a key that another session has locked does not delay other keys',
+    },
+  },
+  {
+    name: 'a key that another session has locked delays those that come during a claim',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/claims/claim-loop.ts',
+        find: 'if (this.#misses === 1 || this.#hadNews) return',
+        replace: 'if (this.#misses === 1) return',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/batched/late-answers.test.ts',
+      title: 'a key that another session has locked does not delay other keys',
+    },
+  },
+]
