@@ -9,6 +9,7 @@ import {
   checkQueueName,
   crashesMaxDefault,
   delayMsMax,
+  describeValue,
   failuresExpireMsDefault,
   type JsonSafe,
   leaseMsDefault,
@@ -191,15 +192,15 @@ function givenName(name: string | undefined, driver: Driver): string {
 
 /** Accepts any object with a driver's verbs and capabilities. */
 function checkDriver(driver: Driver): Driver {
-  checkObject('driver', driver)
-  const { add, claim, capabilities } = driver
+  const { add, claim, capabilities } = Object(driver) as Driver
   if (
     typeof add !== 'function' ||
     typeof claim !== 'function' ||
     typeof capabilities !== 'object' ||
     capabilities === null
   ) {
-    throw new SluiceTypeError('driver', 'must be a driver, such as memoryDriver()')
+    const got = describeValue(driver)
+    throw new SluiceTypeError('driver', `must be a driver, such as memoryDriver(); got ${got}`)
   }
   return driver
 }

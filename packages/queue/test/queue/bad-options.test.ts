@@ -109,6 +109,12 @@ describe.each(factories)('$factory', ({ make }) => {
     expect(thrown(make, { driver: other })).toMatchObject({ code: 'ERR_CONTRACT_VERSION' })
   })
 
+  test('a driver that was not called is told from one', () => {
+    expect(thrown(make, { driver: memoryDriver })).toMatchObject({
+      message: expect.stringContaining('a driver, such as memoryDriver(); got a function'),
+    })
+  })
+
   test('options that are undefined are as good as absent', () => {
     const names = wrong.map(([name]) => name)
     const options = Object.fromEntries(names.map((name) => [name, undefined]))
