@@ -46,7 +46,12 @@ function parsed(argv: readonly string[], terminal: Terminal, said: Said): Invoca
     program.outputHelp()
     return undefined
   }
-  program.parse([...argv], { from: 'user' })
+  try {
+    program.parse([...argv], { from: 'user' })
+  } catch (error) {
+    // Help and the version are no errors.
+    if (!(error instanceof CommanderError) || error.exitCode !== 0) throw error
+  }
   return invocation
 }
 
@@ -110,7 +115,7 @@ export async function runCli(argv: readonly string[], terminal: Terminal): Promi
   try {
     invocation = parsed(argv, terminal, said)
     if (invocation === undefined) {
-      await terminal.stdout.write(said.out)
+      await printerOf(invocation, terminal, argv).data(said.out)
       return exitCodes.ok
     }
     return await new Run(invocation, {
@@ -121,10 +126,6 @@ export async function runCli(argv: readonly string[], terminal: Terminal): Promi
     }).toEnd()
   } catch (error) {
     if (error instanceof Interrupted) return error.exitCode
-    if (error instanceof CommanderError && error.exitCode === 0) {
-      await terminal.stdout.write(said.out)
-      return exitCodes.ok
-    }
     const reason = error instanceof CommanderError ? asUsage(error, argv) : error
     return await reportError(reason, printerOf(invocation, terminal, argv), secrets, isDebug)
   }

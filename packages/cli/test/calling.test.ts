@@ -286,6 +286,12 @@ test('an item that cannot be its own key is a usage error; read from stdin, it i
   expect(await output(['ls', 'orders', '-o', 'name'], { store })).toBe('json:1\n')
 })
 
+test('lines of stdin are looked up a hundred at a time, so that a store far away answers in time', async () => {
+  const stdin = Array.from({ length: 201 }, (_, at) => `order/${at}`)
+  const { err } = await cli(['add', 'orders', '--stdin'], { store: newFile(), stdin, isTTY: true })
+  expect(err.match(/\d+ lines/g)).toEqual(['100 lines', '200 lines', '201 lines'])
+})
+
 test('a key of stdin that needs an item is a bad line, unless it is stored; all other lines are added', async () => {
   const store = newFile()
   await output(['add', 'orders', 'json:{stored', '--item', '1'], { store })

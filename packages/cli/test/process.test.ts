@@ -235,7 +235,7 @@ test.skipIf(!existsSync('/dev/full'))(
   async () => {
     const store = newFile()
     await output(['add', 'orders', 'a'], { store })
-    for (const command of ['export orders', 'queues', 'ls orders -o json']) {
+    for (const command of ['export orders', 'queues', 'ls orders -o json', '--help', '--version']) {
       const { status, stderr } = spawnSync('bash', ['-c', `sluice ${command} > /dev/full`], {
         encoding: 'utf8',
         env: {

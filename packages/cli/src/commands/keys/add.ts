@@ -1,4 +1,4 @@
-import { type AddOutcome, batchKeysMax, keyOfItem, priorityMax, priorityMin } from '@sluice/core'
+import { type AddOutcome, keyOfItem, priorityMax, priorityMin } from '@sluice/core'
 import type { OperatorAsk } from 'sluice'
 import { type CommandSpec, queueArgument } from '../../command.ts'
 import { CommandError, usageError } from '../../command-error.ts'
@@ -6,6 +6,9 @@ import type { Context } from '../../context.ts'
 import { checkedItem, checkedKey, parsedJson } from '../../input.ts'
 import { shown } from '../../output/escape.ts'
 import { addKey } from './add-key.ts'
+
+/** How many keys of stdin are looked up at a time. A store far away must answer all of them within a call's timeout. */
+const lookedUpMax = 100
 
 export const add: CommandSpec = {
   name: 'add',
@@ -105,7 +108,7 @@ async function addLines(
       if (line === '') continue
       const ask = { ...lineAsk(line, number, input.flag('items')), priority }
       asks.push({ ask, line: number })
-      if (asks.length >= batchKeysMax) await flush()
+      if (asks.length >= lookedUpMax) await flush()
     }
   } finally {
     // The lines before a bad one, too, as its error says.
