@@ -1,6 +1,6 @@
 import { setTimeout as passes } from 'node:timers/promises' // real time: writes that a paused replica misses
 import type { ClusterNode, RedisProcess } from '@sluice/test-redis'
-import { startCluster, startSentinel } from '@sluice/test-redis'
+import { startCluster, startSentinel, until } from '@sluice/test-redis'
 
 /** Servers of which the primary is killed again and again. */
 export interface FailingServers {
@@ -18,11 +18,16 @@ export interface FailingServers {
 /** How a failover is made. */
 export interface FailingOptions {
   readonly kind: 'cluster' | 'sentinel'
-  /** `cluster-node-timeout`, or `down-after-milliseconds` of Sentinel. */
+  /**
+   * `cluster-node-timeout` while a promotion is awaited, or at all times `down-after-milliseconds` of Sentinel.
+   */
   readonly timeoutMs: number
   /** A key of the queue. */
   readonly key: string
 }
+
+/** How many bytes of writes the replica misses at least: some ten keys. */
+const missedMin = 50_000
 
 /** While the replica stands still, the primary takes writes that the replica never receives. */
 async function killBehind(
@@ -34,7 +39,11 @@ async function killBehind(
   replica.pause()
   // What is in the buffers of the connection would reach the replica after all.
   await primary.command('CLIENT', 'KILL', 'TYPE', 'replica')
+  const offset = async (): Promise<number> => Number(await primary.info('master_repl_offset'))
+  const missedFrom = await offset()
   await passes(stoppedMs)
+  // However slowly the processes work.
+  await until('writes to be lost', async () => (await offset()) > missedFrom + missedMin)
   await primary.kill()
   atKill()
   replica.resume()
@@ -46,7 +55,7 @@ export async function startFailingServers(options: FailingOptions): Promise<Fail
 }
 
 async function cluster({ timeoutMs, key }: FailingOptions): Promise<FailingServers> {
-  const servers = await startCluster({ nodeTimeoutMs: timeoutMs })
+  const servers = await startCluster({ alertMs: timeoutMs })
   let killed: ClusterNode | undefined
   let promoted: ClusterNode | undefined
   return {

@@ -13,7 +13,9 @@ export interface FailoverRunOptions {
   readonly failovers: number
   /** How long the replica stands still before the primary is killed, in milliseconds. */
   readonly stoppedMs: number
-  /** `cluster-node-timeout`, or `down-after-milliseconds` of Sentinel. */
+  /**
+   * `cluster-node-timeout` while a promotion is awaited, or at all times `down-after-milliseconds` of Sentinel.
+   */
   readonly timeoutMs: number
   /** How many replicas confirm a write: 0 for mode `server`. */
   readonly replicas: number

@@ -11,7 +11,7 @@ const slotCount = 16_384
 const failOverMs = 5_000
 
 /** How long a node may be silent; while a promotion is awaited, and otherwise: a busy machine holds up healthy ones. */
-const [alertMs, calmMs] = [1_000, 60_000]
+const [alertMsDefault, calmMs] = [1_000, 60_000]
 
 /** One process of a cluster. */
 export interface ClusterNode {
@@ -52,7 +52,7 @@ export interface RedisCluster {
    * Cuts nodes off from the others. Clients reach both sides. Requires `isSplittable`.
    */
   split(minority: readonly ClusterNode[]): Promise<void>
-  /** From now on nodes that do not answer for a second are taken for down, as after a split. */
+  /** From now on nodes that do not answer for `alertMs` are taken for down, as after a split. */
   alert(): Promise<void>
   /** The opposite of {@link RedisCluster.split}: what was held back arrives. */
   join(): Promise<void>
@@ -65,8 +65,8 @@ export interface ClusterOptions extends RedisOptions {
   readonly primaries?: number
   /** Replicas of each primary. Default: 1. */
   readonly replicas?: number
-  /** `cluster-node-timeout`. Default: a minute, and a second while a promotion is awaited. */
-  readonly nodeTimeoutMs?: number
+  /** `cluster-node-timeout` while a promotion is awaited; a minute otherwise. Default: a second. */
+  readonly alertMs?: number
   /** All connections to nodes go through proxies, so that the nodes can be cut off from each other. */
   readonly isSplittable?: boolean
 }
@@ -127,7 +127,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<RedisC
 }
 
 async function startNodes(options: ClusterOptions): Promise<Cluster> {
-  const { primaries = 3, replicas = 1, nodeTimeoutMs, isSplittable = false } = options
+  const { primaries = 3, replicas = 1, isSplittable = false } = options
   const count = primaries * (1 + replicas)
   const proxies = new Map<string, StoreProxy[]>()
   const plans: Plan[] = []
@@ -162,7 +162,7 @@ async function startNodes(options: ClusterOptions): Promise<Cluster> {
       const settings = [
         'cluster-enabled yes',
         'cluster-config-file nodes.conf',
-        `cluster-node-timeout ${nodeTimeoutMs ?? calmMs}`,
+        `cluster-node-timeout ${calmMs}`,
         `cluster-port ${plan.busPort}`,
         'cluster-announce-ip 127.0.0.1',
         `cluster-announce-port ${plan.shownPort}`,
@@ -179,7 +179,7 @@ async function startNodes(options: ClusterOptions): Promise<Cluster> {
     }),
   )
   const nodes = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []))
-  const cluster = new Cluster(nodes, plans, proxies, nodeTimeoutMs)
+  const cluster = new Cluster(nodes, plans, proxies, options.alertMs ?? alertMsDefault)
   const failed = starts.find((start) => start.status === 'rejected')
   if (failed === undefined) return cluster
   await cluster.dispose()
@@ -190,18 +190,18 @@ class Cluster implements RedisCluster {
   readonly nodes: readonly ClusterNode[]
   readonly #plans: readonly Plan[]
   readonly #proxies: ReadonlyMap<string, readonly StoreProxy[]>
-  readonly #nodeTimeoutMs: number | undefined
+  readonly #alertMs: number
 
   constructor(
     nodes: readonly ClusterNode[],
     plans: readonly Plan[],
     proxies: ReadonlyMap<string, readonly StoreProxy[]>,
-    nodeTimeoutMs: number | undefined,
+    alertMs: number,
   ) {
     this.nodes = nodes
     this.#plans = plans
     this.#proxies = proxies
-    this.#nodeTimeoutMs = nodeTimeoutMs
+    this.#alertMs = alertMs
   }
 
   get urls(): readonly string[] {
@@ -325,7 +325,7 @@ class Cluster implements RedisCluster {
   }
 
   async alert(): Promise<void> {
-    await this.#setNodeTimeout(this.#nodeTimeoutMs ?? alertMs)
+    await this.#setNodeTimeout(this.#alertMs)
   }
 
   async dispose(): Promise<void> {
@@ -338,7 +338,7 @@ class Cluster implements RedisCluster {
     try {
       return await act()
     } finally {
-      await this.#setNodeTimeout(this.#nodeTimeoutMs ?? calmMs)
+      await this.#setNodeTimeout(calmMs)
     }
   }
 

@@ -25,3 +25,4 @@ export {
   startSentinel,
   synchronized,
 } from './servers.ts'
+export { until } from './until.ts'
