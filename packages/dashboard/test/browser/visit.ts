@@ -27,6 +27,8 @@ const idlePages = new WeakMap<Browser, Page[]>()
 /** A browser in which notices stay until they are closed: a test that is held up would miss them. */
 async function newContext(browser: Browser, options?: BrowserContextOptions) {
   const context = await browser.newContext({ reducedMotion: 'reduce', ...options })
+  // As long as everything else is awaited: it only ends what hangs.
+  context.setDefaultTimeout(120_000)
   await context.addInitScript((noticesMs) => {
     // real time: that of the page, of which nothing but a notice is given these times.
     globalThis.setTimeout = new Proxy(setTimeout, {
@@ -125,14 +127,14 @@ export class Visit {
 
   /** Waits until something on the page is so. */
   async until<T>(look: () => Promise<T>, wanted: T): Promise<void> {
-    await expect.poll(look, { timeout: 45_000, interval: 100 }).toEqual(wanted)
+    await expect.poll(look, { interval: 100 }).toEqual(wanted)
   }
 
   /** Waits until a text stands somewhere. */
   async reads(selector: string, wanted: string | RegExp): Promise<void> {
     const text = async () =>
       (await this.page.locator(selector).allInnerTexts()).map(plain).join(' | ')
-    await expect.poll(text, { timeout: 45_000, interval: 100 }).toMatch(wanted)
+    await expect.poll(text, { interval: 100 }).toMatch(wanted)
   }
 
   /** How many of something there are. */
