@@ -121,6 +121,21 @@ describe.each([...storeKinds, postgresKind()])('$name', ({ make }) => {
     await target.close()
   })
 
+  test('the keys before a line that is refused are in the queue, and its workers get them', async () => {
+    const { source, target } = await setUp()
+    const lines = await collect(exportQueue(source))
+    const waiting = target.get()
+    await target.len()
+    await expect(importQueue(target, [...lines.slice(0, 9), '{'])).rejects.toMatchObject({
+      parameter: 'lines[9]',
+    })
+    const held = await waiting
+    expect(held?.key).toBeTypeOf('string')
+    await held?.release()
+    await source.close()
+    await target.close()
+  })
+
   test('a key that is held is exported as if it had been released', async () => {
     const { to, source, target } = await setUp()
     const held = await source.get()

@@ -61,29 +61,32 @@ export async function importQueue<T>(
   let number = -1
   let keys = 0
   let expected: number | undefined
-  for await (const text of lines) {
-    number += 1
-    checkString(`lines[${number}]`, text)
-    if (text.trim() === '') continue
-    const line = readLine(text, number)
-    if (expected !== undefined || (line.as === 'head') !== (number === 0)) {
-      throw new SluiceTypeError(
-        `lines[${number}]`,
-        'must not be here: an export has one head and one end',
-      )
+  try {
+    for await (const text of lines) {
+      number += 1
+      checkString(`lines[${number}]`, text)
+      if (text.trim() === '') continue
+      const line = readLine(text, number)
+      if (expected !== undefined || (line.as === 'head') !== (number === 0)) {
+        throw new SluiceTypeError(
+          `lines[${number}]`,
+          'must not be here: an export has one head and one end',
+        )
+      }
+      if (line.as === 'head') await transfer.raiseTokens(line.head.lastToken)
+      else if (line.as === 'bucket') {
+        await transfer.importBuckets([enteringBucket(driver, line.bucket)])
+      } else if (line.as === 'end') expected = line.keys
+      else {
+        keys += 1
+        if (batch.size >= keysMaxOf(driver) || batch.has(line.row.key)) await flush()
+        batch.set(line.row.key, line.row)
+      }
     }
-    if (line.as === 'head') await transfer.raiseTokens(line.head.lastToken)
-    else if (line.as === 'bucket') {
-      await transfer.importBuckets([enteringBucket(driver, line.bucket)])
-    } else if (line.as === 'end') expected = line.keys
-    else {
-      keys += 1
-      if (batch.size >= keysMaxOf(driver) || batch.has(line.row.key)) await flush()
-      batch.set(line.row.key, line.row)
-    }
+  } finally {
+    await flush()
+    handle.wake(name)
   }
-  await flush()
-  handle.wake(name)
   if (expected === keys) return result
   const wrong =
     expected === undefined ? 'the last line is missing' : `its last line counts ${expected} keys`
