@@ -130,7 +130,10 @@ export class DriverHandle {
   open(): Awaitable<void> {
     if (this.#state === 'open') return undefined
     if (this.#state === 'opening') return this.#change
-    if (this.#state === 'closing') return this.#change?.then(() => this.open())
+    if (this.#state === 'closing') {
+      // An error of closing is one of the queue that closed it.
+      return this.#change?.catch(() => undefined).then(() => this.open())
+    }
     this.#state = 'opening'
     let opening: Awaitable<void>
     try {

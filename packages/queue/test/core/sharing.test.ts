@@ -203,6 +203,26 @@ describe('opening and closing', () => {
     expect(driver.requests('open')).toEqual([{ clock }, { clock }])
   })
 
+  test('a queue that begins while the driver fails to close opens it again all the same', async () => {
+    const scene = new Scene(late)
+    const driver = scene.late
+    driver.after = ({ verb }) => {
+      if (verb === 'close') throw new Error('cannot be closed')
+    }
+    const one = scene.queue()
+    await one.add('a')
+    driver.hold('close')
+    const closing = refusal(one.close())
+    scene.forget(one)
+    await scene.quiet()
+    const adding = scene.queue().add('b')
+    await scene.quiet()
+    driver.letGo('close')
+    expect(String(await closing)).toContain('cannot be closed')
+    expect(await adding).toBe('added')
+    driver.after = () => undefined
+  })
+
   test('a store that cannot be opened: calls reject, the next one tries again, and get waits', async () => {
     const time = fakeRealTime()
     const scene = new Scene(late)
