@@ -51,12 +51,9 @@ local function release(state, number)
   local due, why, priority = state.due, state.why, state.priority
   local priorityRose = due ~= inf and priority > state.claimedPriority
   if due ~= inf and due > now then
-    if dedupe == 'client-go' then
-      state.later = due
-    else
-      -- One run, at the earlier time, except for the second run that a claim moved up.
-      state.later = state.claimedLater
-    end
+    -- Under 'earliest' one run, except for a second run that the claim had moved up, as it is now.
+    local isSecond = dedupe == 'client-go' or state.claimedLater ~= inf
+    state.later = isSecond and due or inf
     state.laterWhy = why
   end
   state.due = state.claimedDue

@@ -1349,11 +1349,8 @@ collapse(state)
 local due, why, priority = state.due, state.why, state.priority
 local priorityRose = due ~= inf and priority > state.claimedPriority
 if due ~= inf and due > now then
-if dedupe == 'client-go' then
-state.later = due
-else
-state.later = state.claimedLater
-end
+local isSecond = dedupe == 'client-go' or state.claimedLater ~= inf
+state.later = isSecond and due or inf
 state.laterWhy = why
 end
 state.due = state.claimedDue

@@ -97,14 +97,12 @@ function putBack(state: KeyState, dedupe: Dedupe, now: EpochMs, seq: number): vo
   collapse(state, now)
   const { dueAt, why, priority } = state
   const priorityRose = dueAt !== never && priority > state.claimedPriority
-  if (dueAt === never || dueAt <= now) {
-    // A run that became due meanwhile is the same run; a second pending run stays.
-  } else if (dedupe === 'client-go') {
-    state.laterAt = dueAt
-    state.laterWhy = why
-  } else {
-    // One run, at the earlier time, except for the second run that a claim moved up ('client-go').
-    state.laterAt = state.claimedLaterAt
+  // A run that is due by now is the same run. Under 'earliest' a later one is, too, unless the claim
+  // had moved up a second run ('client-go'): it stays as it is now, since it may have been moved or
+  // cancelled meanwhile.
+  if (dueAt !== never && dueAt > now) {
+    const isSecond = dedupe === 'client-go' || state.claimedLaterAt !== never
+    state.laterAt = isSecond ? dueAt : never
     state.laterWhy = why
   }
   state.dueAt = state.claimedDueAt

@@ -195,6 +195,13 @@ export const breaks: readonly Break[] = [
   },
   {
     script: 'finish',
+    name: 'a release restores a second run that was cancelled',
+    from: 'state.later = isSecond and due or inf',
+    to: "state.later = dedupe == 'client-go' and due or state.claimedLater",
+    caughtBy: 'release.second-run.changed',
+  },
+  {
+    script: 'finish',
     name: 'a retry counts no failure',
     from: 'local function retry(state, delayMs, priority, number)\n  countFailure(state)',
     to: 'local function retry(state, delayMs, priority, number)',

@@ -229,6 +229,23 @@ export const finishCases: readonly Case[] = [
     },
   },
   {
+    id: 'release.second-run.changed',
+    title:
+      'a second run that was put off or cancelled while the key was held stays so at the release',
+    async run(s) {
+      const keys = ['put off', 'cancelled']
+      for (const key of keys) {
+        await s.addAfter(key, 100)
+        await s.add(key)
+      }
+      const { claims } = await s.claim({ limit: 2 })
+      await s.cancel('cancelled')
+      for (const key of keys) await s.addAfter(key, 200, { maxWaitMs: 1_000 })
+      for (const claim of claims) await s.release(claim, { dedupe: 'earliest' })
+      for (const key of keys) assert.equal((await s.row(key)).laterAt, s.now() + 200)
+    },
+  },
+  {
     id: 'release.pending-run',
     title:
       'a released run is pending as before its claim, although its failures were forgotten meanwhile',

@@ -104,6 +104,17 @@ export const finishMutants: readonly Mutant[] = [
       return outcome
     },
   })),
+  ruleMutant(
+    'release-restores-second-run',
+    'a release restores a cancelled second run',
+    (rules) => ({
+      release(state, token, dedupe, ...rest) {
+        const outcome = rules.release(state, token, dedupe, ...rest)
+        if (outcome !== 'lost' && dedupe === 'earliest') state.laterAt = state.claimedLaterAt
+        return outcome
+      },
+    }),
+  ),
   ruleMutant('release-without-token', 'release ignores the token', (rules) => ({
     release: (state, token, ...rest) => rules.release(state, state.token || token, ...rest),
   })),
