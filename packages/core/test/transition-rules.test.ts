@@ -18,6 +18,13 @@ test('release under earliest puts a second promise back that a claim had moved u
   expect(written(state)).toBe('-50/+5')
 })
 
+test('release under earliest keeps a second promise that was put off while the key was held', () => {
+  const state = key('*+5/-')
+  state.claimedLaterAt = now + 3
+  transitions.release(state, token, 'earliest', now, fresh)
+  expect(written(state)).toBe('-50/+5')
+})
+
 test('release restores the position, and a higher priority that was added meanwhile goes last', () => {
   const plain = key('*-5/-')
   transitions.release(plain, token, 'client-go', now, fresh)

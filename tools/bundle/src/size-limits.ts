@@ -5,9 +5,9 @@
  */
 export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/backoff': 5,
-  '@sluice/cli': 314.8,
+  '@sluice/cli': 314.9,
   '@sluice/conformance': 91,
-  '@sluice/conformance/cli': 79,
+  '@sluice/conformance/cli': 79.1,
   '@sluice/conformance/node-test': 77,
   '@sluice/conformance/other-process': 4,
   '@sluice/conformance/sqlite-witness': 1,

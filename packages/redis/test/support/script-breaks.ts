@@ -198,7 +198,7 @@ export const breaks: readonly Break[] = [
     name: 'a release restores a second run that was cancelled',
     from: 'state.later = isSecond and due or inf',
     to: "state.later = dedupe == 'client-go' and due or state.claimedLater",
-    caughtBy: 'release.second-run.changed',
+    caughtBy: 'release.cancelled',
   },
   {
     script: 'finish',
