@@ -40,8 +40,6 @@ export class Lifecycle {
   #closed: Promise<void> | undefined
   /** Ends the grace of a close that is in progress. */
   #endGrace: () => void = () => undefined
-  /** Called before closing, for example to flush `addSoon`. */
-  readonly beforeClose: (() => Promise<void>)[] = []
 
   constructor(core: QueueCore) {
     this.#core = core
@@ -251,8 +249,8 @@ export class Lifecycle {
 
   /** Resolves when every call that was accepted is answered, however long that takes. */
   async #allAnswered(): Promise<void> {
-    const { backend, claims } = this.#core
-    for (const flush of this.beforeClose) await flush()
+    const { backend, claims, soon } = this.#core
+    await soon?.flush()
     await claims.releasePrefetched()
     await backend.idle()
   }

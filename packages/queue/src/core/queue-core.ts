@@ -23,6 +23,7 @@ import type { HeldKey, HeldOwner, HeldPolicy } from '../held/held-key.ts'
 import { HeldSet } from '../held/held-set.ts'
 import type { HoldKeeper } from '../held/hold-keeper.ts'
 import type { CheckedOptions } from '../queue/options.ts'
+import type { SoonBuffer } from '../queue/soon-buffer.ts'
 import type { WorkTally } from '../worker/work-tally.ts'
 import { Alarm } from './alarm.ts'
 import type { Backend, Claims, FinishReceiver } from './backend.ts'
@@ -64,6 +65,8 @@ export class QueueCore implements HeldOwner, CallOwner {
   dueBy: EpochMs = never
   readonly blank: BlankHeld = new BlankHeld(this)
   readonly inspection: ItemInspection | undefined
+  /** The adds without a caller that waits for them. */
+  soon: Pick<SoonBuffer, 'flush' | 'onRoom'> | undefined = undefined
   private readonly peers: ReadonlySet<HandleUser>
 
   constructor(options: CheckedOptions<unknown>, backendOf: (core: QueueCore) => Backend) {
@@ -145,13 +148,19 @@ export class QueueCore implements HeldOwner, CallOwner {
   async cancel(key: string): Promise<CancelOutcome> {
     if (this.phase === 'closed') throw this.calls.closedError()
     const outcome = await this.backend.adds.cancel(key)
-    this.checkDrains()
+    this.onTaken()
     return outcome
   }
 
-  /** A key is not ready any more: the drains of the queue objects of this name may have ended. */
-  private checkDrains(): void {
-    for (const { owner } of this.peers) owner?.lifecycle.check()
+  /**
+   * A key is not ready any more: the queue objects of this name may have ended their drains, and
+   * have room if they were full.
+   */
+  private onTaken(): void {
+    for (const { owner } of this.peers) {
+      owner?.lifecycle.check()
+      owner?.soon?.onRoom()
+    }
   }
 
   /** Acts on the outcome of an add. */
@@ -281,7 +290,8 @@ export class QueueCore implements HeldOwner, CallOwner {
   track(held: HeldKey<unknown>): void {
     this.helds.add(held)
     this.keeper.start(held)
-    if (this.peers.size > 1) this.checkDrains()
+    if (this.peers.size > 1) this.onTaken()
+    else this.soon?.onRoom()
   }
 
   /** Hands keys to a waiter. */

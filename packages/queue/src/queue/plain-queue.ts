@@ -77,13 +77,8 @@ export class PlainQueue<T> implements Queue<T> {
     const { keyOf, schema, maxPending, timeoutMs } = options
     this.#admission = schema === undefined ? undefined : new ItemAdmission(schema, timeoutMs)
     this.isPlain = keyOf === undefined && schema === undefined && maxPending === undefined
-    this.#soon = new SoonBuffer({
-      report: (error) => core.calls.report(error),
-      reportTrouble: (error) => core.calls.reportTrouble(error),
-      closedError: () => core.calls.closedError(),
-      leaveGate: (user) => core.calls.handle.gate.leave(user),
-    })
-    core.lifecycle.beforeClose.push(() => this.#soon.flush())
+    this.#soon = new SoonBuffer(core.calls)
+    core.soon = this.#soon
   }
 
   get name(): string {

@@ -4,7 +4,9 @@ import {
   mergeTraces,
   SluiceError,
   systemClock,
+  type Timer,
 } from '@sluice/core'
+import type { DriverCalls } from '../driver/driver-calls.ts'
 import type { GateUser } from '../driver/retry-gate.ts'
 import { isTransient, retryDelayMs } from '../driver/retryable.ts'
 
@@ -25,36 +27,26 @@ interface Line {
 /** How long to wait between tries while the queue is full. */
 const fullDelay = { first: 500, longest: 5_000 }
 
-/** The queue of the buffer. */
-export interface SoonOptions {
-  report(error: unknown): void
-  /** Reports an error that may repeat while the store is in trouble. */
-  reportTrouble(error: unknown): void
-  closedError(): Error
-  /** Ends the attempts of a user that wait at the gate of the store. */
-  leaveGate(user: GateUser): void
-}
-
 /**
  * Adds from event handlers, on their way to the store. Bounded; each is tried until it is stored or
  * refused for good. The adds of one key are stored one after the other, so that the last item added
  * wins; an add that has to wait is replaced by the next.
  */
 export class SoonBuffer implements GateUser {
-  readonly #options: SoonOptions
+  readonly #calls: DriverCalls
   readonly #lines = new Map<string, Line>()
   readonly #underWay = new Set<Promise<void>>()
-  /** The common pause of all that a full queue has refused. */
-  #pause: Promise<void> | undefined
-  #endPause: () => void = () => undefined
+  /** Those that a full queue has refused, and their common pause. */
+  readonly #refused: (() => void)[] = []
+  #pause: Timer | undefined
   #isFinal = false
 
-  constructor(options: SoonOptions) {
-    this.#options = options
+  constructor(calls: DriverCalls) {
+    this.#calls = calls
   }
 
   closedError(): Error {
-    return this.#options.closedError()
+    return this.#calls.closedError()
   }
 
   push(add: SoonAdd): void {
@@ -64,7 +56,7 @@ export class SoonBuffer implements GateUser {
       return
     }
     if (this.#lines.size >= addSoonKeysMax) {
-      this.#options.report(
+      this.#calls.report(
         new SluiceError(
           'ERR_QUEUE_FULL',
           `cannot keep the add of key ${JSON.stringify(add.key)}: ${addSoonKeysMax} keys are waiting ` +
@@ -99,36 +91,43 @@ export class SoonBuffer implements GateUser {
         if (this.#isFinal && !isLast) continue
         const isOver = isLast || !isTransient(error)
         if (isOver) {
-          this.#options.report(error)
+          this.#calls.report(error)
           return
         }
-        this.#options.reportTrouble(error)
+        this.#calls.reportTrouble(error)
         add = replacing(add, take(line) ?? add)
         if (SluiceError.is(error, 'ERR_QUEUE_FULL')) await this.#room(tries)
       }
     }
   }
 
-  /** Waits for room in a full queue, together with all others that wait for it. */
+  /** Waits for room in a full queue: for a key that leaves it, or until the common pause ends. */
   #room(tries: number): Promise<void> {
-    this.#pause ??= new Promise((resolve) => {
-      // In real time, and keeps the process alive meanwhile.
-      const timer = systemClock.startTimer(retryDelayMs(tries, fullDelay), () => this.#endPause())
-      timer.ref()
-      this.#endPause = () => {
-        timer.stop()
-        this.#pause = undefined
-        resolve()
-      }
-    })
-    return this.#pause
+    // In real time, and keeps the process alive meanwhile.
+    this.#pause ??= systemClock.startTimer(retryDelayMs(tries, fullDelay), () =>
+      this.#goOn(Infinity),
+    )
+    this.#pause.ref()
+    return new Promise((resolve) => this.#refused.push(resolve))
+  }
+
+  /** A key of the queue was claimed or cancelled here, so that one that was refused may have room. */
+  onRoom(): void {
+    if (this.#refused.length > 0) this.#goOn(1)
+  }
+
+  #goOn(count: number): void {
+    for (const go of this.#refused.splice(0, count)) go()
+    if (this.#refused.length > 0) return
+    this.#pause?.stop()
+    this.#pause = undefined
   }
 
   /** Resolves when everything that was pushed is stored, or has failed once more. */
   async flush(): Promise<void> {
     this.#isFinal = true
-    this.#options.leaveGate(this)
-    this.#endPause()
+    this.#calls.handle.gate.leave(this)
+    this.#goOn(Infinity)
     while (this.#underWay.size > 0) await Promise.all(this.#underWay)
   }
 }

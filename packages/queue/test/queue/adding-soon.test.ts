@@ -214,14 +214,27 @@ describe('addSoon and a store that is away', () => {
     other.addSoon('a')
     await scene.quiet()
     expect(await other.len()).toBe(1)
-    await (await take(queue)).done()
+    await scene.inner.cancel('q', ['first'])
     await time.pass(5_000)
     expect((await take(queue)).key).toBe('second')
   })
 
+  test('addSoon: keys that leave a full queue in this process make room at once, one for each', async () => {
+    const { scene, queue } = await refusedAsFull()
+    queue.addSoon('third')
+    await scene.quiet()
+    await take(queue)
+    await scene.quiet()
+    expect(await scene.states()).toEqual({ first: 'processing', second: 'ready' })
+    await scene.queue().cancel('second')
+    await scene.quiet()
+    expect(await scene.states()).toEqual({ first: 'processing', third: 'ready' })
+    scene.takeErrors()
+  })
+
   test('addSoon: an add that a full queue has refused is tried once more by close, at once', async () => {
     const { time, scene, queue } = await refusedAsFull()
-    await (await take(queue)).done()
+    await scene.inner.cancel('q', ['first'])
     const closing = seen(queue.close())
     await scene.quiet()
     const { state } = closing

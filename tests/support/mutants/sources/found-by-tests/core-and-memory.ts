@@ -240,4 +240,19 @@ export const foundByTestsOfCoreAndMemory: readonly FoundByTest[] = [
       title: 'a bucket that was put in has its own rate',
     },
   },
+  {
+    name: 'an add that a full queue has refused waits although a key has left the queue',
+    edits: [
+      {
+        file: 'packages/queue/src/core/queue-core.ts',
+        find: 'owner?.soon?.onRoom()',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/queue/adding-soon.test.ts',
+      title:
+        'addSoon: keys that leave a full queue in this process make room at once, one for each',
+    },
+  },
 ]

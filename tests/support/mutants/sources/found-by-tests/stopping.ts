@@ -121,8 +121,8 @@ export const foundByTestsOfStopping: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/queue/soon-buffer.ts',
-        find: 'this.#options.leaveGate(this)\n    this.#endPause()',
-        replace: 'this.#options.leaveGate(this)',
+        find: 'this.#calls.handle.gate.leave(this)\n    this.#goOn(Infinity)',
+        replace: 'this.#calls.handle.gate.leave(this)',
       },
     ],
     finder: {
