@@ -47,6 +47,27 @@ export const leaseMutants: readonly Mutant[] = [
   ruleMutant('renew-does-nothing', 'a renewal is answered and not written', (rules) => ({
     renew: (state, token) => rules.renew(state, token, 0),
   })),
+  verbMutant('renew-not-kept', 'the renewed end of a lease is not stored', (driver, store) => ({
+    renew(queue, leases, leaseMs) {
+      const states = leases.map(({ key }) => store.key(queue, key).state)
+      const before = states.map(({ leaseUntil }) => leaseUntil)
+      const replies = driver.renew(queue, leases, leaseMs)
+      states.forEach((state, at) => {
+        state.leaseUntil = before[at] ?? 0
+      })
+      return replies
+    },
+  })),
+  ruleMutant('renew-for-ever', 'a lease that was renewed does not expire', (rules) => {
+    const renewed = new WeakSet<object>()
+    return {
+      renew(state, ...rest) {
+        renewed.add(state)
+        return rules.renew(state, ...rest)
+      },
+      isOver: (state, now) => !renewed.has(state) && rules.isOver(state, now),
+    }
+  }),
   ruleMutant(
     'renew-cancels',
     'a renewal removes a run that was requested in the meantime',

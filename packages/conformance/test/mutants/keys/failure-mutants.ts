@@ -61,6 +61,20 @@ export const failureMutants: readonly Mutant[] = [
       return rules.ask(state, request, delayMs, options, now, seq)
     },
   })),
+  ruleMutant('failures-expire-held', 'failures of held keys expire', (rules) => ({
+    ask(state, request, delayMs, options, now, seq) {
+      const isOld = state.failedAt + options.failuresExpireMs <= now
+      if (isOld && state.token !== noToken) rules.forget(state)
+      return rules.ask(state, request, delayMs, options, now, seq)
+    },
+  })),
+  ruleMutant('failures-renewed', 'an add renews the failures that it finds', (rules) => ({
+    ask(state, request, delayMs, options, now, seq) {
+      const outcome = rules.ask(state, request, delayMs, options, now, seq)
+      if (state.failures > 0) state.failedAt = now
+      return outcome
+    },
+  })),
   ruleMutant(
     'failures-expire-after-first',
     'failures expire a fixed time after the first',

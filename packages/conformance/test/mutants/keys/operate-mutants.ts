@@ -81,6 +81,32 @@ export const operateMutants: readonly Mutant[] = [
       return reply
     },
   })),
+  verbMutant('pause-shown-everywhere', 'a pause is shown of every queue', (driver, store) => ({
+    counts: (queue, options) => ({
+      ...driver.counts(queue, options),
+      paused: pausedQueues(store),
+    }),
+  })),
+  verbMutant(
+    'pause-hides-due',
+    'a pause hides when keys of any queue are due',
+    (driver, store) => ({
+      tick(queue, request) {
+        const reply = driver.tick(queue, request)
+        return pausedQueues(store) ? { ...reply, nextAt: Infinity } : reply
+      },
+    }),
+  ),
+  verbMutant('resume-everything', 'a resume affects every queue', (driver, store) => ({
+    operate: {
+      ...driver.operate,
+      resume(queue) {
+        for (const each of store.queues.values())
+          if (each !== store.queue(queue)) each.paused = false
+        return driver.operate.resume(queue)
+      },
+    },
+  })),
   verbMutant('pause-needs-keys', 'a queue without keys cannot be paused', (driver, store) => ({
     operate: {
       ...driver.operate,
@@ -148,6 +174,20 @@ export const operateMutants: readonly Mutant[] = [
       },
     },
   })),
+  verbMutant(
+    'purge-counts-held',
+    'purge counts held keys that it leaves alone',
+    (driver, store) => ({
+      operate: {
+        ...driver.operate,
+        purge(queue) {
+          const count = store.queue(queue).keys.size
+          void driver.operate.purge(queue)
+          return count
+        },
+      },
+    }),
+  ),
   verbMutant('purge-everywhere', 'purge removes the keys of every queue', (driver, store) => ({
     operate: {
       ...driver.operate,

@@ -1,5 +1,5 @@
 import { emptyKeyState, never, noToken } from '@sluice/core'
-import { type Mutant, ruleMutant } from '../mutant.ts'
+import { type Mutant, ruleMutant, verbMutant } from '../mutant.ts'
 
 /** Parking, and the verbs of operators, with one wrong rule each. */
 export const parkingMutants: readonly Mutant[] = [
@@ -15,6 +15,17 @@ export const parkingMutants: readonly Mutant[] = [
   })),
   ruleMutant('park-never-fails', 'parking never counts a failure', (rules) => ({
     parkHeld: (state, token, _, ...rest) => rules.parkHeld(state, token, false, ...rest),
+  })),
+  verbMutant('park-failure-lost', 'the failure of a park is not stored', (driver, store) => ({
+    finish(queue, finishes, options) {
+      const parks = finishes.filter(({ as }) => as === 'park')
+      const before = parks.map(({ key }) => store.key(queue, key).state.failures)
+      const replies = driver.finish(queue, finishes, options)
+      parks.forEach(({ key }, at) => {
+        store.key(queue, key).state.failures = before[at] ?? 0
+      })
+      return replies
+    },
   })),
   ruleMutant('parked-drops-adds', 'adds of a parked key are dropped', (rules) => ({
     ask: (state, ...rest) => (state.parked ? 'parked' : rules.ask(state, ...rest)),
