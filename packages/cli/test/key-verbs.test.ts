@@ -55,7 +55,7 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     const store = await fresh()
     await output(['migrate'], { store })
     const says =
-      'KEY must go on with JSON after \'json:\', or come with an item; got "json:x"; --item gives the item'
+      "KEY must go on with JSON after 'json:', or come with an item; got 'json:x'; --item gives the item"
     const line = `line 1 cannot be added: ${says}; the lines before it and some after it were added`
     for (const [argv, message] of [
       [['add', 'orders', 'json:x'], says],

@@ -1,7 +1,7 @@
 import { never, type TransferRow } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { hasRedis } from '@sluice/test-redis'
-import { createQueue, memoryDriver } from 'sluice'
+import { createQueue, inspectStore, memoryDriver } from 'sluice'
 import { moveQueues } from 'sluice/transfer'
 import { describe, expect, test } from 'vitest'
 import { postgresKind } from '../../support/stores/postgres-kind.ts'
@@ -323,6 +323,14 @@ test('a target that is the source by another address is refused, and nothing is 
   await keepOpen(other, clock)
   await moveQueues({ from, to: other, clock })
   expect(await other.counts(queueName, { cap: 1 })).toMatchObject({ paused: true })
+})
+
+test('queues are moved in the order of their names', async () => {
+  const from = memoryDriver()
+  await using store = inspectStore(from)
+  for (const name of ['b', 'c', 'a']) await store.add(name, { item: 'k' })
+  const moved = await moveQueues({ from, to: memoryDriver() })
+  expect(moved.map(({ queue }) => queue)).toEqual(['a', 'b', 'c'])
 })
 
 test('a source that cannot be closed does not keep the target open', async () => {

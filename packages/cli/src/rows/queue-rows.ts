@@ -70,7 +70,7 @@ export async function queueNames(
   store: StoreInspection,
 ): Promise<() => Promise<readonly string[]>> {
   const queue = context.input.queueIfGiven()
-  if (queue === undefined) return async () => [...(await store.queues())].sort()
+  if (queue === undefined) return () => store.queues()
   await knownQueue(context, store, queue)
   return async () => [queue]
 }
@@ -92,7 +92,7 @@ export async function readQueues<T>(
 
 /** Reads all queues, ordered by name. */
 export async function queueRows(store: StoreInspection): Promise<readonly QueueRow[]> {
-  return await readQueues([...(await store.queues())].sort(), (name) => queueRow(store, name))
+  return await readQueues(await store.queues(), (name) => queueRow(store, name))
 }
 
 /** The state of a queue in one or two words, in the colour of its urgency. */

@@ -11,6 +11,7 @@ import {
   checkQueueName,
   type Driver,
   decodeItem,
+  describeValue,
   type EncodedItem,
   type EpochMs,
   encodeItem,
@@ -116,11 +117,11 @@ class WholeStore implements StoreInspection, HandleUser {
     if (driver.queues === undefined) {
       throw new SluiceTypeError(
         'driver',
-        `cannot say which queues there are: ${driver.name} has no list; name them`,
+        `cannot list the queues: ${driver.name} has no list; name them`,
       )
     }
     const names = await this.#look(() => driver.queues?.() ?? [])
-    return names.filter((name) => !name.startsWith(bookNamePrefix))
+    return names.filter((name) => !name.startsWith(bookNamePrefix)).sort()
   }
 
   queue(name: string): Inspect {
@@ -131,7 +132,8 @@ class WholeStore implements StoreInspection, HandleUser {
 
   async buckets(): Promise<readonly BucketRow[]> {
     const buckets = await this.#look(() => this.#driver.buckets?.() ?? [])
-    return shownBuckets(this.#driver, buckets)
+    const byName = [...buckets].sort((a, b) => (a.name < b.name ? -1 : 1))
+    return shownBuckets(this.#driver, byName)
   }
 
   async now(): Promise<EpochMs> {
@@ -190,10 +192,9 @@ async function storedOrOwn(inspect: QueueInspection, key = ''): Promise<EncodedI
   try {
     item = decodeItem(key, undefined)
   } catch {
-    const got = key.length > 80 ? `${key.slice(0, 80)}…` : key
     throw new SluiceTypeError(
       'ask.key',
-      `must go on with JSON after 'json:', or come with an item; got ${JSON.stringify(got)}`,
+      `must go on with JSON after 'json:', or come with an item; got ${describeValue(key)}`,
     )
   }
   return encodeItem(item, {})

@@ -37,13 +37,13 @@ export interface StoreInspection extends AsyncDisposable {
   readonly driver: string
   readonly capabilities: Capabilities
   /**
-   * The names of all queues that have keys, are paused, or have had a worker recently; refused
-   * where the driver has no list.
+   * The names of all queues that have keys, are paused, or have had a worker recently, sorted;
+   * refused where the driver has no list.
    */
   queues(): Promise<readonly string[]>
   /** Sees into one queue, whether it is there or not. */
   queue(name: string): Inspect
-  /** The buckets that limiters take tokens from; none where the driver has no list. */
+  /** The buckets that limiters take tokens from, by name; none where the driver has no list. */
   buckets(): Promise<readonly BucketRow[]>
   /** The store's time. */
   now(): Promise<EpochMs>

@@ -39,7 +39,7 @@ const pollMs = 200
 export interface MoveQueuesOptions {
   readonly from: Driver
   readonly to: Driver
-  /** The names of the queues to move. Default: all that there are. */
+  /** The names of the queues to move. Default: all that there are, by name. */
   readonly queues?: readonly string[] | undefined
   /**
    * Whether keys of the queues are handed out in the new store once they are there. Default true,
@@ -303,7 +303,7 @@ export async function moveQueues(options: MoveQueuesOptions): Promise<readonly M
     await from.open()
     await to.open()
     const all = await from.driver.queues?.()
-    const names = queues ?? all?.filter((name) => !name.startsWith(bookNamePrefix))
+    const names = queues ?? all?.filter((name) => !name.startsWith(bookNamePrefix)).sort()
     if (names === undefined) {
       throw new SluiceTypeError('queues', `must be given: ${from.driver.name} cannot list them`)
     }

@@ -105,6 +105,21 @@ describe('a store is open as long as it is looked into', () => {
     expect(await store.queues()).toHaveLength(1_002)
   })
 
+  test('lists queues and buckets by name, whatever order the store has', async () => {
+    const driver = memoryDriver()
+    await using store = inspectStore(driver)
+    for (const name of ['b', 'c', 'a']) {
+      const limiter = tokenBucket({ name: `of ${name}`, perSecond: 1, burst: 1 })
+      await using queue = createRateLimitingQueue<string>({ name, driver, limiter })
+      await queue.addRateLimited('k')
+    }
+    const names = ['a', 'b', 'c']
+    expect(await store.queues()).toEqual(names)
+    expect((await store.buckets()).map(({ name }) => name)).toEqual(
+      names.map((name) => `of ${name}`),
+    )
+  })
+
   test('leaves nothing behind of queues that are not there', async () => {
     const driver = memoryDriver()
     await using store = inspectStore(driver)

@@ -18,7 +18,7 @@ async function rowsOf(
   known: RunRates,
   until?: AbortSignal,
 ): Promise<readonly TopRow[]> {
-  const names = queue === undefined ? [...(await store.queues())].sort() : [queue]
+  const names = queue === undefined ? await store.queues() : [queue]
   const read = async (name: string): Promise<TopRow> => {
     const [row, workers] = await Promise.all([
       queueRow(store, name),

@@ -15,7 +15,7 @@ async function workersOf(
   store: StoreInspection,
   queue: string | undefined,
 ): Promise<readonly WorkerInQueue[]> {
-  const queues = queue === undefined ? [...(await store.queues())].sort() : [queue]
+  const queues = queue === undefined ? await store.queues() : [queue]
   const read = async (name: string): Promise<WorkerInQueue[]> =>
     (await store.queue(name).workers()).map((row) => ({ queue: name, ...row }))
   return (await readQueues(queues, read)).flat()
