@@ -7,7 +7,7 @@
 import { openSync, writeSync } from 'node:fs'
 import { setTimeout as passes } from 'node:timers/promises' // real time: the work of a handler
 import { Chance } from '@sluice/conformance'
-import { monotonicNow as now, watchHoldUps } from '@sluice/needs/hold-ups'
+import { monotonicNow as now, processorWaitMs, watchHoldUps } from '@sluice/needs/hold-ups'
 import { createRateLimitingQueue, createWorker, exponential } from 'sluice'
 import { driverAt } from '../stores/driver-at.ts'
 import type { Line } from '../witness/record.ts'
@@ -25,11 +25,13 @@ function write(line: Unstamped, at = now()): void {
 /** Writes down how long a call was pending. */
 async function timed<T>(call: string, promise: Promise<T>): Promise<T> {
   const from = now()
+  const waitedBefore = processorWaitMs()
   try {
     return await promise
   } finally {
     const ms = now() - from
-    if (ms > 1_000) write({ what: 'pending', ms, call })
+    const unservedMs = processorWaitMs() - waitedBefore
+    if (ms > 1_000) write({ what: 'pending', ms, unservedMs, call })
   }
 }
 

@@ -33,8 +33,14 @@ export type Line =
     }
   /** The store has acknowledged that the run is finished. */
   | { readonly what: 'finished'; readonly at: number; readonly key: string; readonly token: number }
-  /** A promise of the library was pending for so long. */
-  | { readonly what: 'pending'; readonly at: number; readonly ms: number; readonly call: string }
+  /** A promise of the library was pending for so long, in which the process waited for a processor. */
+  | {
+      readonly what: 'pending'
+      readonly at: number
+      readonly ms: number
+      readonly unservedMs?: number
+      readonly call: string
+    }
   /** The process did not get to its own timers for so long. */
   | { readonly what: 'held up'; readonly at: number; readonly ms: number }
   /** The process that only watches did not get to its timers either: the machine stood still. */

@@ -113,6 +113,12 @@ test('a process that was stopped is not blamed for what it could not know', () =
   assert.deepEqual(checkRecords([one, two, record('parent', pause)], options), [])
 })
 
+test('a process that waited for a processor is not blamed for that time', () => {
+  const pending: Line = { what: 'pending', at: 200, ms: 150, unservedMs: 50, call: 'add' }
+  assert.deepEqual(checkRecords([record('one', pending)], options), [])
+  assert.equal(checkRecords([record('one', { ...pending, unservedMs: 49 })], options).length, 1)
+})
+
 test('no process is blamed for what happened while the machine stood still', () => {
   const stalled: Line = { what: 'stalled', at: 90, ms: 85 }
   const one = record('one', began(1, 1), ended(100, 1))

@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs'
+
 /** When a process did not get to its own timers, by the machine's monotonic clock. */
 export interface HoldUp {
   readonly from: number
@@ -11,6 +13,17 @@ const beatMs = 100
 
 /** The machine's monotonic clock, which all processes read alike. */
 export const monotonicNow = (): number => Number(process.hrtime.bigint() / 1_000n) / 1_000
+
+/**
+ * How long this process has waited for a processor since it began, in milliseconds, while it had something
+ * to do. Only Linux tells; 0 elsewhere.
+ */
+export function processorWaitMs(): number {
+  const file = '/proc/self/schedstat'
+  if (!existsSync(file)) return 0
+  const [, waitedNs] = readFileSync(file, 'utf8').split(' ')
+  return Number(waitedNs) / 1_000_000
+}
 
 /** Watches this process for as long as it lives, or until what it returns is called. */
 export function watchHoldUps(onHeldUp: (heldUp: HoldUp) => void): () => void {

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import { test } from 'vitest'
 import {
   type HoldUp,
   heldUpMs,
   monotonicNow,
+  processorWaitMs,
   startStopwatch,
   watchHoldUps,
 } from '../src/hold-ups.ts'
@@ -46,4 +48,13 @@ test('a stopwatch stands still meanwhile', () => {
   holdUp(600)
   const measured = elapsedMs()
   assert.ok(monotonicNow() - from - measured >= 600, `${measured} ms`)
+})
+
+test('a process that sleeps does not wait for a processor', () => {
+  const [from, before] = [monotonicNow(), processorWaitMs()]
+  // Every process has waited for one when it began.
+  assert.equal(before > 0, existsSync('/proc/self/schedstat'))
+  holdUp(600)
+  const waitedMs = processorWaitMs() - before
+  assert.ok(waitedMs >= 0 && waitedMs <= monotonicNow() - from - 600, `${waitedMs} ms`)
 })
