@@ -31,8 +31,8 @@ interface Member {
   wasKilled: boolean
 }
 
-/** How long processes may take until they are at work, in milliseconds. */
-const atWorkMsMax = 60_000
+/** How long processes may take until they are at work, in milliseconds: it only ends what hangs. */
+const atWorkMsMax = 300_000
 
 /** A process that works with Sluice. */
 const sluiceProgram = new URL('../programs/failover-process.ts', import.meta.url).pathname

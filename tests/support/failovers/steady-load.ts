@@ -28,7 +28,8 @@ export class SteadyLoad {
   #isAdding = true
 
   constructor(driver: Driver, name = 'orders') {
-    this.queue = createQueue<string>({ name, driver, onError() {} })
+    // As long as possible: a busy machine may load the client for longer than an add waits by default.
+    this.queue = createQueue<string>({ name, driver, timeoutMs: 600_000, onError() {} })
     this.#worker = createWorker({
       queue: this.queue,
       concurrency: 20,
