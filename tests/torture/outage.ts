@@ -3,7 +3,7 @@ import { allTroubles } from '../support/outage/all-troubles.ts'
 import { outageFaults } from '../support/outage/outage.ts'
 
 /** From the end of the trouble to the first run and the first accepted add. */
-const backMsMax = 2_000
+const ruleMs = 2_000
 
 function told(counts: Readonly<Record<string, number>>): string {
   return Object.entries(counts)
@@ -36,7 +36,7 @@ export async function main(args: string[]): Promise<void> {
     )
     faults.push(
       ...reports
-        .flatMap((report) => outageFaults(report, backMsMax))
+        .flatMap((report) => outageFaults(report, ruleMs))
         .map((fault) => `${seconds} s: ${fault}`),
     )
   }

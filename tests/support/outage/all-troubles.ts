@@ -20,7 +20,13 @@ export async function allTroubles(ms: number): Promise<OutageReport[]> {
       troubles.push(await postgresTrouble(url.href, mode))
     }
     await client.end()
-    return await Promise.all(troubles.map((trouble) => outage(trouble, ms)))
+    const reach = async (): Promise<void> => {
+      const fresh = new pg.Client({ connectionString: server.url })
+      await fresh.connect()
+      await fresh.query('select 1')
+      await fresh.end()
+    }
+    return await Promise.all(troubles.map((trouble) => outage(trouble, ms, reach)))
   } finally {
     await server.dispose()
   }
