@@ -250,7 +250,7 @@ export class Lifecycle {
   /** Resolves when every call that was accepted is answered, however long that takes. */
   async #allAnswered(): Promise<void> {
     const { backend, claims, soon } = this.#core
-    await soon?.flush()
+    await soon.flush()
     await claims.releasePrefetched()
     await backend.idle()
   }

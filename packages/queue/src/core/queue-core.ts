@@ -23,7 +23,7 @@ import type { HeldKey, HeldOwner, HeldPolicy } from '../held/held-key.ts'
 import { HeldSet } from '../held/held-set.ts'
 import type { HoldKeeper } from '../held/hold-keeper.ts'
 import type { CheckedOptions } from '../queue/options.ts'
-import type { SoonBuffer } from '../queue/soon-buffer.ts'
+import { SoonBuffer } from '../queue/soon-buffer.ts'
 import type { WorkTally } from '../worker/work-tally.ts'
 import { Alarm } from './alarm.ts'
 import type { Backend, Claims, FinishReceiver } from './backend.ts'
@@ -66,13 +66,14 @@ export class QueueCore implements HeldOwner, CallOwner {
   readonly blank: BlankHeld = new BlankHeld(this)
   readonly inspection: ItemInspection | undefined
   /** The adds without a caller that waits for them. */
-  soon: Pick<SoonBuffer, 'flush' | 'onRoom'> | undefined = undefined
+  readonly soon: SoonBuffer
   private readonly peers: ReadonlySet<HandleUser>
 
   constructor(options: CheckedOptions<unknown>, backendOf: (core: QueueCore) => Backend) {
     const calls = new DriverCalls(options, this)
     this.calls = calls
     this.peers = calls.peers
+    this.soon = new SoonBuffer(calls)
     this.plans = new RetryPlans(options, (error) => {
       calls.notice('limiter-failed', { error })
       calls.report(error)
@@ -159,7 +160,7 @@ export class QueueCore implements HeldOwner, CallOwner {
   private onTaken(): void {
     for (const { owner } of this.peers) {
       owner?.lifecycle.check()
-      owner?.soon?.onRoom()
+      owner?.soon.onRoom()
     }
   }
 
@@ -291,7 +292,7 @@ export class QueueCore implements HeldOwner, CallOwner {
     this.helds.add(held)
     this.keeper.start(held)
     if (this.peers.size > 1) this.onTaken()
-    else this.soon?.onRoom()
+    else this.soon.onRoom()
   }
 
   /** Hands keys to a waiter. */

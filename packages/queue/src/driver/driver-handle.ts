@@ -14,7 +14,7 @@ export interface PeerQueue {
   readonly claims: { giveBackExpired?(): void }
   readonly helds: { active(): readonly { readonly token: number }[] }
   readonly lifecycle: { check(): void }
-  readonly soon: { onRoom(): void } | undefined
+  readonly soon: { onRoom(): void }
   /** Keys that are being given back without having run, by their tokens. */
   readonly returning: ReadonlyMap<number, unknown>
 }

@@ -27,7 +27,6 @@ import { ItemAdmission } from './item-admission.ts'
 import { lateTransaction } from './late-transaction.ts'
 import type { CheckedOptions } from './options.ts'
 import type { AddOptions, CloseOptions, Queue, QueueCapabilities, WaitOptions } from './queue.ts'
-import { SoonBuffer } from './soon-buffer.ts'
 import type { Within } from './within.ts'
 
 /**
@@ -62,7 +61,6 @@ export class PlainQueue<T> implements Queue<T> {
   readonly core: QueueCore
   protected readonly policy: HeldPolicy
   readonly #options: CheckedOptions<T>
-  readonly #soon: SoonBuffer
   readonly #admission: ItemAdmission<T> | undefined
   /**
    * A string item is its own key, and may be added without a limit: the direct queue can be used.
@@ -77,8 +75,6 @@ export class PlainQueue<T> implements Queue<T> {
     const { keyOf, schema, maxPending, timeoutMs } = options
     this.#admission = schema === undefined ? undefined : new ItemAdmission(schema, timeoutMs)
     this.isPlain = keyOf === undefined && schema === undefined && maxPending === undefined
-    this.#soon = new SoonBuffer(core.calls)
-    core.soon = this.#soon
   }
 
   get name(): string {
@@ -226,7 +222,7 @@ export class PlainQueue<T> implements Queue<T> {
       const { core } = this
       const admitted = (go: () => Promise<AddOutcome>): Promise<AddOutcome> =>
         this.#admitted([item], go)
-      this.#soon.push({
+      core.soon.push({
         key: ask.key,
         priority,
         trace: ask.trace,

@@ -89,8 +89,7 @@ export class SoonBuffer implements GateUser {
       } catch (error) {
         // The queue began to close while the add waited for its turn: it is tried once more, now.
         if (this.#isFinal && !isLast) continue
-        const isOver = isLast || !isTransient(error)
-        if (isOver) {
+        if (isLast || !isTransient(error)) {
           this.#calls.report(error)
           return
         }

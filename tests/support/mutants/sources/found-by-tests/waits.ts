@@ -261,7 +261,7 @@ export const foundByTestsOfWaits: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/core/queue-core.ts',
-        find: 'if (this.peers.size > 1) this.onTaken()\n    else this.soon?.onRoom()',
+        find: 'if (this.peers.size > 1) this.onTaken()\n    else this.soon.onRoom()',
         replace: '',
       },
     ],
