@@ -25,7 +25,7 @@ export class StoreTime {
 
   /**
    * Whether the store follows the clock that its queues were given, so that there is nothing to
-   * learn.
+   * learn but how far it is ahead.
    */
   get #isGiven(): boolean {
     const { clock, time } = this.#store.driver.capabilities
@@ -43,8 +43,11 @@ export class StoreTime {
 
   /** The store said `now` in the answer to a call that was sent at `sentAt` (monotonic). */
   learn(now: EpochMs, sentAt: number): void {
+    // A store is further ahead of a given clock if it has seen steps back that were not seen here.
+    if (now > this.now()) this.#given?.atLeast(now)
     const answeredAt = this.#store.clock.monotonicMs()
-    const [lowest, highest] = [now - answeredAt, now - sentAt]
+    const lowest = now - answeredAt
+    const highest = now - sentAt
     const known = this.#offsetMs
     const driftMs = (answeredAt - this.#learnedAt) * driftMax
     // The quickest answer is the most precise, until the clocks have drifted or one of them was

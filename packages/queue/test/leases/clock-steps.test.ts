@@ -299,3 +299,20 @@ describe('Time: a holder after a step', () => {
     await worker.stop()
   })
 })
+
+test('Time: keys of a store that is ahead of the clock that it was given are claimed on time', async () => {
+  const aheadMs = 5_000
+  class AheadDriver extends WallDriver {
+    override open(options: OpenOptions): Promise<void> {
+      const clock = options.clock as Clock
+      return super.open({ clock: { ...wallOf(clock), now: () => clock.now() + aheadMs } })
+    }
+  }
+  const scene = new Scene({ ...late, driver: (inner) => new AheadDriver(inner) })
+  const queue = scene.delaying()
+  const waiting = seen(queue.get())
+  await queue.addAfter('a', 30)
+  await scene.clock.step(30)
+  await scene.quiet()
+  expect(waiting.state).toBe('resolved')
+})

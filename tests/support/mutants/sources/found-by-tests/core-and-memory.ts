@@ -245,7 +245,7 @@ export const foundByTestsOfCoreAndMemory: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/core/queue-core.ts',
-        find: 'owner?.soon?.onRoom()',
+        find: 'owner?.soon.onRoom()',
         replace: '',
       },
     ],
@@ -253,6 +253,21 @@ export const foundByTestsOfCoreAndMemory: readonly FoundByTest[] = [
       file: 'packages/queue/test/queue/adding-soon.test.ts',
       title:
         'addSoon: keys that leave a full queue in this process make room at once, one for each',
+    },
+  },
+  {
+    name: 'the time of a store that follows a given clock is not learned from its answers',
+    edits: [
+      {
+        file: 'packages/queue/src/driver/store-time.ts',
+        find: 'if (now > this.now()) this.#given?.atLeast(now)',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/leases/clock-steps.test.ts',
+      title:
+        'Time: keys of a store that is ahead of the clock that it was given are claimed on time',
     },
   },
 ]
