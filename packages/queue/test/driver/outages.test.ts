@@ -178,6 +178,22 @@ describe.each(slowSetups)('outages over $way', (setup) => {
     scene.takeErrors()
   })
 
+  test('Pending: calls that were made one after another each end after timeoutMs', async () => {
+    const time = fakeRealTime()
+    const scene = new Scene(setup)
+    const queue = scene.queue({ timeoutMs: 2_000 })
+    await queue.len()
+    scene.late.hold('add')
+    const first = seen(queue.add('a'))
+    await time.pass(1_000)
+    const second = seen(queue.add('b'))
+    await time.pass(1_050)
+    expect([first.state, second.state]).toEqual(['rejected', 'waiting'])
+    await time.pass(1_000)
+    expect(second.state).toBe('rejected')
+    scene.late.letGo('add')
+  })
+
   test('a shutdown that failed can be repeated', async () => {
     const scene = new Scene(setup)
     const state = outage(scene)
