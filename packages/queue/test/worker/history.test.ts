@@ -182,7 +182,9 @@ describe('a record that does not arrive', () => {
     // The clock stands still: the step of the history in which the heartbeat failed is not left out.
     for (const before = arrivals; arrivals === before; ) await time.pass(50)
     await scene.quiet()
-    expect(sums((await queue.inspect.history()).steps).failed).toBe(counted)
+    const { steps } = await queue.inspect.history()
+    expect(sums(steps).failed).toBe(counted)
+    expect(steps.flatMap(({ codes }) => codes)).toEqual(counted === 0 ? [] : [['E', counted]])
     const runs: readonly FailedRun[] = (await inner.failedRuns?.('q')) ?? []
     expect(runs).toHaveLength(counted)
     await worker.stop()

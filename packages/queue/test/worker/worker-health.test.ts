@@ -29,6 +29,8 @@ test('a worker that is stopping is live, and not ready any more', async () => {
   running.resolve()
   await stopping
   expect(worker.health()).toMatchObject({ live: true, ready: false, reasons: ['STOPPED'] })
+  // A timer that is left keeps the process alive.
+  expect(scene.clock.waiters()).toBe(0)
 })
 
 test('a worker whose queue was shut down is not ready', async () => {
@@ -115,6 +117,52 @@ test('a permanent error ends it: stopped rejects, onError is called, and it is n
   expect(worker.health()).toMatchObject({ live: false, ready: false, reasons: ['FAILED'] })
   expect(new Set(scene.takeErrors())).toEqual(new Set(['ERR_STORE_DAMAGED']))
   scene.late.before = nextTurn
+})
+
+test('a worker that a permanent error has ended takes no more keys; runUntilIdle rejects with it', async () => {
+  const scene = new Scene(late)
+  const queue = scene.queue()
+  const running = Promise.withResolvers<void>()
+  const ran: string[] = []
+  const handler = (item: string) => {
+    ran.push(item)
+    return running.promise
+  }
+  const worker = createWorker({ queue, concurrency: 2, handler })
+  await queue.add('a')
+  await scene.quiet()
+  const idle = seen(worker.runUntilIdle())
+  scene.late.before = ({ verb }) => {
+    if (verb === 'claim') throw new SluiceError('ERR_STORE_DAMAGED', 'damaged')
+  }
+  await queue.add('b')
+  await scene.quiet()
+  scene.late.before = nextTurn
+  expect(idle.error).toMatchObject({ code: 'ERR_STORE_DAMAGED' })
+  running.resolve()
+  await scene.clock.step(20_000)
+  expect(ran).toEqual(['a'])
+  await expect(worker.runUntilIdle()).rejects.toMatchObject({ code: 'ERR_STORE_DAMAGED' })
+  expect(scene.takeErrors()).toEqual(['ERR_STORE_DAMAGED'])
+})
+
+test('a worker is not ready before the store is open, nor while its queue is closed', async () => {
+  const scene = new Scene(late)
+  scene.late.hold('open')
+  const queue = scene.queue()
+  const running = Promise.withResolvers<void>()
+  const worker = createWorker({ queue, handler: () => running.promise })
+  const adding = queue.add('a')
+  await scene.clock.step(0)
+  expect(worker.health()).toMatchObject({ live: true, reasons: ['STORE_NOT_OPEN'] })
+  scene.late.letGo('open')
+  await adding
+  await scene.quiet()
+  expect(worker.health()).toMatchObject({ ready: true, running: 1 })
+  const closing = queue.close()
+  expect(worker.health()).toMatchObject({ live: true, reasons: ['QUEUE_CLOSED'] })
+  running.resolve()
+  await closing
 })
 
 test('a process whose timers do not run is not live', async () => {

@@ -123,6 +123,25 @@ describe.each(setups)('the registration of a worker, over $way', (setup) => {
     await stopping
   })
 
+  test('names the run that began first, of whichever worker', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    const ends = new Map<string, () => void>()
+    const handler = (item: string) => new Promise<void>((resolve) => ends.set(item, resolve))
+    const workers = [createWorker({ queue, handler }), createWorker({ queue, handler })]
+    await queue.add('a')
+    await scene.clock.step(1_000)
+    await queue.add('b')
+    await scene.clock.step(9_000)
+    expect((await stats(scene)).longest).toEqual({ key: 'a', startedAt: 1_000_000 })
+    ends.get('a')?.()
+    await queue.add('c')
+    await scene.clock.step(10_000)
+    expect((await stats(scene)).longest).toEqual({ key: 'b', startedAt: 1_001_000 })
+    for (const end of ends.values()) end()
+    await Promise.all(workers.map((worker) => worker.stop()))
+  })
+
   test('says by which plan failed keys come back', async () => {
     const scene = new Scene(setup)
     const limiter = maxOf(
@@ -207,6 +226,26 @@ describe.each(leasedSetups)('leases that are over, over $way', (setup) => {
     await scene.clock.step(20_000)
     expect((await registered(scene)).map((info) => info.stats?.leaseEnds)).toEqual([1])
     expect(held.signal.aborted).toBe(true)
+    scene.takeErrors()
+    await worker.stop()
+    await holder.close()
+  })
+
+  test('are not counted again by a worker that comes too late', async () => {
+    const scene = new Scene(setup)
+    const holder = scene.queue({ leaseMs: 1_000 })
+    await holder.add('k')
+    await take(holder)
+    const worker = createWorker({ queue: scene.queue(), handler: () => undefined })
+    scene.forget(holder)
+    scene.inner.renew = cutOff
+    const expire = scene.inner.expire.bind(scene.inner)
+    scene.inner.expire = (...args) => {
+      void expire(...args)
+      return expire(...args)
+    }
+    await scene.clock.step(20_000)
+    expect((await registered(scene)).map((info) => info.stats?.leaseEnds)).toEqual([0])
     scene.takeErrors()
     await worker.stop()
     await holder.close()
