@@ -316,3 +316,33 @@ test('Time: keys of a store that is ahead of the clock that it was given are cla
   await scene.quiet()
   expect(waiting.state).toBe('resolved')
 })
+
+test.each([-hour, hour])(
+  'a key is due by the clock of its store, %d ms from that of the process',
+  async (offMs) => {
+    const scene = new Scene(late)
+    const { late: driver } = scene
+    let steppedMs = 0
+    const open = driver.open.bind(driver)
+    driver.open = ({ clock = scene.clock }) =>
+      open({
+        clock: {
+          now: () => clock.now() + offMs,
+          monotonicMs: () => clock.monotonicMs() + steppedMs,
+          startTimer: (ms, callback) => clock.startTimer(ms, callback),
+          startTicker: (ms, callback) => clock.startTicker(ms, callback),
+        },
+      })
+    const queue = scene.delaying()
+    for (const key of ['a', 'b', 'after a step']) {
+      if (key === 'after a step') steppedMs = hour
+      const waiting = seen(queue.get())
+      await scene.quiet()
+      await queue.addAfter(key, 5_000)
+      await scene.clock.step(4_999)
+      expect(waiting.state).toBe('waiting')
+      await scene.clock.step(1)
+      expect(waiting.value?.key).toBe(key)
+    }
+  },
+)

@@ -134,7 +134,10 @@ function expectWarning(error: Error): () => void {
   }
 }
 
-test('queues get what their workers leave of the grace and two seconds', async () => {
+test.each([
+  ['all', false, { graceMs: 500, leftMs: 2_500 }],
+  ['what their workers leave', true, { graceMs: 0, leftMs: 1_300 }],
+])('queues get %s of the grace and two seconds', async (_, hasWorker, expected) => {
   const time = standingTime()
   const worker = {
     async stop({ graceMs }: { readonly graceMs: number }): Promise<void> {
@@ -147,10 +150,11 @@ test('queues get what their workers leave of the grace and two seconds', async (
         resolve({ ...options, leftMs })
       },
     }
-    stopOnSignals([worker, queue], { signals: ['SIGUSR2'], graceMs: 500 })
+    const targets = hasWorker ? [worker, queue] : [queue]
+    stopOnSignals(targets, { signals: ['SIGUSR2'], graceMs: 500 })
   })
   process.emit('SIGUSR2')
-  expect(await closed).toEqual({ graceMs: 0, leftMs: 1_300 })
+  expect(await closed).toEqual(expected)
 })
 
 test('one that fails to stop leaves the others their grace, and queues are closed after them', async () => {
