@@ -133,7 +133,7 @@ test('a key that another session has locked does not delay other keys', async ()
   queue.wake()
   await scene.quiet()
   expect(second.value?.key).toBe('told')
-  // Told of it while a claim is under way that does not see it.
+  // It is added while a claim is under way that does not see it.
   await claimsIn(10_000)
   meanwhile = async () => {
     meanwhile = () => undefined
