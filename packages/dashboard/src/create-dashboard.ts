@@ -85,7 +85,8 @@ export function assemble(options: DashboardOptions): Assembled {
     const prefix = route.path.replace('*', '')
     app.on(route.method, `${base}${route.path}`, async (context: Context) => {
       const request = context.req.raw
-      const visitor = await visitors.of(request)
+      const isOfApi = route.path.startsWith('/api/')
+      const visitor = isOfApi ? await visitors.of(request) : undefined
       checkVisitor(route, visitor, request, settings, visitors)
       return await route.answer({
         request,

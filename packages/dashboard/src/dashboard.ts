@@ -19,7 +19,7 @@ export type DashboardAuth =
       /**
        * Returns the name of the visitor who sent a request, or `undefined` to reject it. The
        * application knows the visitor from its own session, or from a proxy that it trusts. Called
-       * for each request, and every 30 s for the stream of an open page.
+       * for each request to the API, and every 30 s for the stream of an open page.
        */
       readonly trust: (request: Request) => string | undefined | Promise<string | undefined>
       /**

@@ -305,6 +305,8 @@ describe('an action', () => {
     const { status, text } = await site.ask('/api/overview')
     expect(status).toBe(500)
     expect(text).not.toContain('password')
+    // A probe must not have a process restarted because of that.
+    for (const path of ['/healthz', '/']) expect((await site.ask(path)).status).toBe(200)
     expect(site.errors).toHaveLength(1)
   })
 
