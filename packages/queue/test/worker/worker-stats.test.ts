@@ -250,4 +250,23 @@ describe.each(leasedSetups)('leases that are over, over $way', (setup) => {
     await worker.stop()
     await holder.close()
   })
+
+  test('are ended with the heartbeats of a worker that is busy, too', async () => {
+    const scene = new Scene(setup)
+    const holder = scene.queue({ leaseMs: 1_000 })
+    await holder.add('k')
+    await take(holder)
+    const running = Promise.withResolvers<void>()
+    const queue = scene.queue()
+    await queue.add('busy')
+    const worker = createWorker({ queue, handler: () => running.promise })
+    scene.forget(holder)
+    scene.inner.renew = cutOff
+    await scene.clock.step(20_000)
+    expect(await scene.row('k')).toMatchObject({ state: 'ready', crashes: 1 })
+    scene.takeErrors()
+    running.resolve()
+    await worker.stop()
+    await holder.close()
+  })
 })
