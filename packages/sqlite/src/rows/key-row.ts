@@ -212,11 +212,6 @@ export function readKeys(
   return new Map(rows.map((row) => [row.key, storedKey(row)]))
 }
 
-/** A copy of a state, to see later whether it was changed. */
-export function copyOf(state: KeyState): KeyState {
-  return { ...state }
-}
-
 /** Whether two states are the same, member by member. */
 export function isSame(a: KeyState, b: KeyState): boolean {
   return (

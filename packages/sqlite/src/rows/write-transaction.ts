@@ -1,6 +1,6 @@
 import { type EpochMs, type KeyState, never, transitions } from '@sluice/core/driver'
 import type { Statements } from '../connection/statements.ts'
-import { columnsOf, copyOf, isSame, newKey, readKey, readKeys, type StoredKey } from './key-row.ts'
+import { columnsOf, isSame, newKey, readKey, readKeys, type StoredKey } from './key-row.ts'
 import { addQueue } from './queue-row.ts'
 import type { StoreRow } from './store-row.ts'
 
@@ -78,7 +78,7 @@ export class WriteTransaction {
 
   /** Lets `verb` change a key, and stores the result. */
   change<T>(stored: StoredKey, verb: (stored: StoredKey) => T): T {
-    const before = copyOf(stored.state)
+    const before = { ...stored.state }
     const { item, lastError } = stored
     const outcome = verb(stored)
     const isChanged =

@@ -16,8 +16,8 @@ import type { QueueRow } from '../rows/queue-row.ts'
 import type { StoreRow } from '../rows/store-row.ts'
 import type { WriteTransaction } from '../rows/write-transaction.ts'
 
-interface Candidate {
-  readonly id: number
+/** What is stored of a key that a claim says, too. */
+interface ClaimedColumns {
   readonly key: string
   readonly item: string | null
   readonly failures: number
@@ -25,8 +25,27 @@ interface Candidate {
   readonly priority: number
   readonly asked_at: number | null
   readonly ready_at: number
-  readonly later_at: number | null
   readonly trace: string | null
+}
+
+interface Candidate extends ClaimedColumns {
+  readonly id: number
+  readonly later_at: number | null
+}
+
+function claimOf(row: ClaimedColumns, token: number, leaseUntil: EpochMs): Claim {
+  return {
+    key: row.key,
+    item: row.item ?? undefined,
+    token,
+    failures: row.failures,
+    crashes: row.crashes,
+    priority: row.priority,
+    askedAt: instantOf(row.asked_at),
+    readyAt: row.ready_at,
+    leaseUntil,
+    trace: row.trace ?? undefined,
+  }
 }
 
 /** A priority that has pending keys, and when the first of them is ready. */
@@ -115,21 +134,10 @@ function take(tx: WriteTransaction, found: readonly Candidate[], request: ClaimR
   }
   const firstToken = tx.store.drawTokens(found.length)
   takePlain(tx, found, firstToken, hold)
-  return found.map((row, index): Claim => {
+  return found.map((row, index) => {
     const token = firstToken + index
     if (row.later_at !== null) takeWithSecondRun(tx, row.key, token, hold)
-    return {
-      key: row.key,
-      item: row.item ?? undefined,
-      token,
-      failures: row.failures,
-      crashes: row.crashes,
-      priority: row.priority,
-      askedAt: instantOf(row.asked_at),
-      readyAt: row.ready_at,
-      leaseUntil: hold.leaseUntil,
-      trace: row.trace ?? undefined,
-    }
+    return claimOf(row, token, hold.leaseUntil)
   })
 }
 
@@ -176,17 +184,9 @@ function takeWithSecondRun(
   })
 }
 
-interface HeldRow {
-  readonly key: string
-  readonly item: string | null
+interface HeldRow extends ClaimedColumns {
   readonly token: number
-  readonly failures: number
-  readonly crashes: number
-  readonly priority: number
-  readonly asked_at: number | null
-  readonly ready_at: number
   readonly lease_until: number | null
-  readonly trace: string | null
 }
 
 /** The claims of a request that are still held. */
@@ -197,16 +197,5 @@ export function adoptVerb(
 ): Claim[] {
   if (queue === undefined) return []
   const held = statements.claimAdopt.all(queue.id, claimNumber(claimId)) as HeldRow[]
-  return held.map((each) => ({
-    key: each.key,
-    item: each.item ?? undefined,
-    token: each.token,
-    failures: each.failures,
-    crashes: each.crashes,
-    priority: each.priority,
-    askedAt: instantOf(each.asked_at),
-    readyAt: each.ready_at,
-    leaseUntil: instantOf(each.lease_until),
-    trace: each.trace ?? undefined,
-  }))
+  return held.map((row) => claimOf(row, row.token, instantOf(row.lease_until)))
 }
