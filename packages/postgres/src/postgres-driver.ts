@@ -33,7 +33,7 @@ import {
   type WorkerRow,
 } from '@sluice/core'
 import { repeatableError } from './connection/errors.ts'
-import { proofMark } from './connection/listener.ts'
+import { proofMark, queueOfNotice } from './connection/listener.ts'
 import { type Statements, statementsFor } from './connection/statements.ts'
 import { Store } from './connection/store.ts'
 import { type Target, targetOf } from './connection/target.ts'
@@ -335,7 +335,8 @@ class PostgresDriver implements Driver {
     if (client?.listen === undefined || !notify) return undefined
     const stop = await client.listen(this.#channel, (payload) => {
       this.#hearsPglite = true
-      if (payload.startsWith('q')) wakeSignal.wakeWatchers(payload.slice(1))
+      const queue = queueOfNotice(payload)
+      if (queue !== undefined) wakeSignal.wakeWatchers(queue)
     })
     if (typeof stop !== 'function') return undefined
     // Watchers are polled until a notice has arrived, and an idle queue sends none.

@@ -55,6 +55,11 @@ export function noticeOf(queue: string): string {
   return `${noticeMark}${queue}`
 }
 
+/** The queue that a payload is a notice about; `undefined` if it is none. */
+export function queueOfNotice(payload: string): string | undefined {
+  return payload.startsWith(noticeMark) ? payload.slice(1) : undefined
+}
+
 /**
  * Receives notices over a connection of its own. Asks it now and then whether it still listens, and
  * replaces it when it is broken. A successful `LISTEN` proves nothing, least of all behind a pooler:
@@ -189,8 +194,9 @@ export class Listener {
       this.#endWait()
     })
     client.on('notification', ({ payload = '' }) => {
-      if (payload.startsWith(proofMark)) this.#onProof?.(payload.slice(1))
-      else if (payload.startsWith(noticeMark)) this.#use.onNotice(payload.slice(1))
+      const queue = queueOfNotice(payload)
+      if (queue !== undefined) this.#use.onNotice(queue)
+      else if (payload.startsWith(proofMark)) this.#onProof?.(payload.slice(1))
     })
     await this.#timed('connecting', client.connect())
     this.#isConnected = true
