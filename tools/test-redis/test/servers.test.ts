@@ -4,8 +4,15 @@ import { existsSync } from 'node:fs'
 import { needs } from '@sluice/needs'
 import { freePort, onFreePorts } from '@sluice/needs/free-port'
 import { fakeTimeLibrary, SteppedClock } from '@sluice/needs/stepped-clock'
-import { hasRedis, onDisk, startRedis, startReplicated, startSentinel } from '@sluice/test-redis'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import {
+  hasRedis,
+  onDisk,
+  startRedis,
+  startReplicated,
+  startSentinel,
+  until,
+} from '@sluice/test-redis'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { RedisProcess } from '../src/redis-process.ts'
 
 function disposeLater<T extends { dispose(): Promise<void> }>(server: T): T {
@@ -14,6 +21,23 @@ function disposeLater<T extends { dispose(): Promise<void> }>(server: T): T {
 }
 
 const gone = (pid: number): boolean => !existsSync(`/proc/${pid}`)
+
+test('what has come while this process stood still is seen, and what never comes is given up', async () => {
+  let nowMs = 0
+  const reading = vi.spyOn(performance, 'now').mockImplementation(() => nowMs)
+  onTestFinished(() => reading.mockRestore())
+  let looks = 0
+  await until('the second look', async () => {
+    nowMs += 600_000
+    looks += 1
+    return looks === 2
+  })
+  const never = until('nothing', async () => {
+    nowMs += 600_000
+    return false
+  })
+  await expect(never).rejects.toThrow('nothing: not within')
+})
 
 describe.skipIf(!hasRedis)('servers', () => {
   test('a server that writes to the disk has its data after it was killed, and leaves none behind', async () => {
