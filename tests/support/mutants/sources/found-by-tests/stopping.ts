@@ -13,7 +13,7 @@ export const foundByTestsOfStopping: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/queue/test/worker/stop-on-signals.test.ts',
-      title: 'queues get what their workers leave of the grace and two seconds',
+      title: 'of the grace and two seconds',
     },
   },
   {
