@@ -1,5 +1,6 @@
-import { describe, expect, test } from 'vitest'
-import type { KeyFilter, SelectionCount } from '../../src/index.ts'
+import type { Operate } from '@sluice/core'
+import { describe, expect, test, vi } from 'vitest'
+import { createQueue, type KeyFilter, memoryDriver, type SelectionCount } from '../../src/index.ts'
 import { Scene, setups, take } from '../support/setups.ts'
 
 describe.each(setups)('many keys at once, over $way', (setup) => {
@@ -150,6 +151,19 @@ describe.each(setups)('many keys at once, over $way', (setup) => {
     const result = await queue.inspect.select({ prefix: 'key/' }).park()
     expect(result).toMatchObject({ count: 2_500, changed: 2_500, unchanged: 0 })
   })
+})
+
+test('the driver is called with no empty batch where a key comes after none was found', async () => {
+  const driver = memoryDriver()
+  const park = vi.spyOn(driver.operate as Operate, 'park')
+  await using queue = createQueue<string>({ driver })
+  async function confirm() {
+    await queue.add('late')
+    return true
+  }
+  const result = await queue.inspect.select({}).park({ confirm })
+  expect(result).toMatchObject({ count: 0, changed: 0, unchanged: 0 })
+  expect(park).not.toHaveBeenCalled()
 })
 
 test('bad filters are refused at once, naming the parameter', () => {

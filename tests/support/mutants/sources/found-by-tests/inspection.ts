@@ -185,4 +185,32 @@ export const foundByTestsOfInspection: readonly FoundByTest[] = [
       title: 'a page reads the dirty ones alone, and of the others no more than of any state',
     },
   },
+  {
+    name: 'an operation on many keys calls the driver with an empty batch',
+    edits: [
+      {
+        file: 'packages/queue/src/inspect/key-selection.ts',
+        find: 'if (left === 0) break',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/inspect/selection.test.ts',
+      title: 'the driver is called with no empty batch where a key comes after none was found',
+    },
+  },
+  {
+    name: 'queues are listed in the order of the store',
+    edits: [
+      {
+        file: 'packages/queue/src/inspect/inspect-store.ts',
+        find: '.startsWith(bookNamePrefix)).sort()',
+        replace: '.startsWith(bookNamePrefix))',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/inspect/store-inspection.test.ts',
+      title: 'lists queues and buckets by name, whatever order the store has',
+    },
+  },
 ]
