@@ -1,9 +1,10 @@
 import { fakeClock } from '@sluice/core/testing'
-import { createQueue } from 'sluice'
+import { createQueue, memoryDriver } from 'sluice'
 import { exportQueue, importQueue } from 'sluice/transfer'
 import { describe, expect, test } from 'vitest'
 import { postgresKind } from '../../support/stores/postgres-kind.ts'
 import { storeKinds } from '../../support/stores/store-kind.ts'
+import { around } from '../../support/transfer/around.ts'
 import {
   fill,
   keepOpen,
@@ -247,4 +248,28 @@ test.each([undefined, null, 5, {}, true])('lines that are %o are refused', async
     parameter: 'lines',
   })
   await queue.close()
+})
+
+test('a store that does not answer does not keep an export or an import waiting', async () => {
+  const silent = (name: string) =>
+    // real time: so is timeoutMs.
+    createQueue({
+      name: 'q',
+      driver: around(memoryDriver(), name, () => new Promise(() => {})),
+      timeoutMs: 20,
+    })
+  for (const name of ['lastToken', 'buckets', 'list']) {
+    await using queue = silent(name)
+    await expect(collect(exportQueue(queue))).rejects.toMatchObject({ code: 'ERR_TIMEOUT' })
+  }
+  for (const name of ['raiseTokens', 'importBuckets', 'importRows']) {
+    await using queue = silent(name)
+    const lines = [
+      head.replace('}', ',"lastToken":1}'),
+      bucket({}),
+      row({}),
+      '{"end":true,"keys":1}',
+    ]
+    await expect(importQueue(queue, lines)).rejects.toMatchObject({ code: 'ERR_UNKNOWN_OUTCOME' })
+  }
 })

@@ -1,3 +1,4 @@
+import type { Driver } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { redisDriver } from '@sluice/redis'
 import { sqliteDriver } from '@sluice/sqlite'
@@ -38,6 +39,27 @@ test.skipIf(!hasRedis)(
     const moved = createQueue<string>({ name, driver: redisDriver({ url: server.url }) })
     onTestFinished(() => moved.close())
     expect(await moved.inspect.counts()).toMatchObject({ ready: 2_500, paused: false })
+  },
+)
+
+test.each(['queues', 'buckets', 'importBuckets'])(
+  'a move goes on after %s failed for a while',
+  async (verb) => {
+    const clock = fakeClock()
+    const [from, to] = [memoryDriver(), memoryDriver()]
+    await using queue = createQueue<string>({ name, driver: from, clock })
+    await queue.add('a')
+    let calls = 0
+    const failing = (driver: Driver): Driver =>
+      around(driver, verb, () => {
+        calls += 1
+        if (calls < 3) throw new SluiceError('ERR_STORE', 'a failover is under way')
+      })
+    const moving = moveQueues({ from: failing(from), to: failing(to), clock })
+    const moved = expect(moving).resolves.toEqual([{ queue: name, moved: 1 }])
+    await clock.step(10_000)
+    await moved
+    expect(calls).toBeGreaterThan(2)
   },
 )
 

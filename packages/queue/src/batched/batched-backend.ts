@@ -6,6 +6,7 @@ import {
   batchKeysMax,
   type EpochMs,
   type FinishOutcome,
+  type ListReply,
 } from '@sluice/core'
 import { transitions } from '@sluice/core/driver'
 import type { Backend } from '../core/backend.ts'
@@ -62,15 +63,11 @@ export class BatchedBackend implements Backend {
   }
 
   async failures(key: string): Promise<number> {
-    const { driver, name, options } = this.#calls
-    const request = { keys: [key], limit: 1 }
-    const { rows, now } = await this.#calls.inquire(() =>
-      this.#calls.call('list', request, () => driver.list(name, request)),
-    )
+    const { rows, now } = await this.#calls.list({ keys: [key], limit: 1 })
     const row = rows[0]
     // A store may keep a count that has expired for a while.
     if (row === undefined) return 0
-    return transitions.countedFailures(row, now, options.failuresExpireMs)
+    return transitions.countedFailures(row, now, this.#calls.options.failuresExpireMs)
   }
 
   async len(): Promise<number> {
@@ -117,12 +114,8 @@ export class BatchedBackend implements Backend {
   }
 
   async #nothingReadySince(instant: EpochMs): Promise<boolean> {
-    const { driver, name } = this.#calls
     for (let cursor: string | undefined, limit = 10; ; limit = batchKeysMax) {
-      const request = { state: 'ready', limit, cursor } as const
-      const reply = await this.#calls.inquire(() =>
-        this.#calls.call('list', request, () => driver.list(name, request)),
-      )
+      const reply: ListReply = await this.#calls.list({ state: 'ready', limit, cursor })
       if (reply.rows.some(({ dueAt }) => dueAt <= instant)) return false
       if (reply.cursor === undefined) return true
       cursor = reply.cursor

@@ -8,6 +8,8 @@ import {
   type Driver,
   type Failure,
   type Lease,
+  type ListReply,
+  type ListRequest,
   type RenewReply,
   type RunRequest,
   type RunResult,
@@ -136,6 +138,13 @@ export class DriverCalls implements HandleUser, GateUser {
   /** Makes a read-only call as soon as the store is usable; gives up after timeoutMs. */
   inquire<R>(send: () => Awaitable<R>): Awaitable<R> {
     return inTime(this.opened(send), this.options.timeoutMs, 'look into the store')
+  }
+
+  /** Lists keys; gives up after timeoutMs. */
+  list(request: ListRequest): Awaitable<ListReply> {
+    return this.inquire(() =>
+      this.call('list', request, () => this.driver.list(this.name, request)),
+    )
   }
 
   /**

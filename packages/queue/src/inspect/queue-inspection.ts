@@ -80,10 +80,10 @@ export class QueueInspection implements Inspect {
   }
 
   async #counts(cap: number): Promise<Counts> {
-    const core = this.#core
-    const { driver, name } = core.calls
-    const counts = await core.calls.inquire(() =>
-      core.calls.call('counts', { cap }, () => driver.counts(name, { cap })),
+    const { calls } = this.#core
+    const { driver, name } = calls
+    const counts = await calls.inquire(() =>
+      calls.call('counts', { cap }, () => driver.counts(name, { cap })),
     )
     return shownCounts(driver, counts)
   }
@@ -115,12 +115,8 @@ export class QueueInspection implements Inspect {
   }
 
   async #list(request: ListRequest) {
-    const core = this.#core
-    const { driver, name } = core.calls
-    const reply = await core.calls.inquire(() =>
-      core.calls.call('list', request, () => driver.list(name, request)),
-    )
-    return shownList(driver, reply)
+    const { calls } = this.#core
+    return shownList(calls.driver, await calls.list(request))
   }
 
   /** One key as it is stored, and the store's time. */

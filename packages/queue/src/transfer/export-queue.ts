@@ -24,22 +24,22 @@ export function coreOf<T>(queue: Queue<T>): QueueCore {
  */
 export async function* exportQueue<T>(queue: Queue<T>): AsyncGenerator<string, void> {
   const core = coreOf(queue)
-  const { driver, name } = core.calls
-  if (core.phase === 'closed') throw core.calls.closedError()
+  const { calls } = core
+  const { driver, name } = calls
+  if (core.phase === 'closed') throw calls.closedError()
   const transfer = transferOf('queue', driver)
-  await core.calls.open()
   // The answer also has the difference between the store's time and its wall clock.
-  const exportedAt = leavingInstant(driver, await core.backend.now())
-  const lastToken = await transfer.lastToken()
+  const now = await calls.inquire(() => core.backend.now())
+  const lastToken = await calls.inquire(() => transfer.lastToken())
+  const exportedAt = leavingInstant(driver, now)
   yield writeLine({ as: 'head', head: { queue: name, exportedAt, lastToken } })
-  for (const bucket of (await driver.buckets?.()) ?? []) {
+  for (const bucket of await calls.inquire(() => driver.buckets?.() ?? [])) {
     yield writeLine({ as: 'bucket', bucket: leavingBucket(driver, bucket) })
   }
   let keys = 0
   let cursor: string | undefined
   do {
-    const request = { cursor, limit: batchKeysMax }
-    const page = await core.calls.call('list', request, () => driver.list(name, request))
+    const page = await calls.list({ cursor, limit: batchKeysMax })
     for (const row of page.rows) {
       yield writeLine({ as: 'key', row: leavingRow(driver, transferRow(row)) })
     }

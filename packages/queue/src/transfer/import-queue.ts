@@ -1,4 +1,5 @@
 import {
+  type Awaitable,
   checkString,
   describeValue,
   type ImportOutcome,
@@ -7,7 +8,9 @@ import {
   type TransferRow,
 } from '@sluice/core'
 import { manyWords } from '@sluice/core/words'
+import { unknownOutcome } from '../core/queue-errors.ts'
 import { whenFree } from '../driver/when-free.ts'
+import { answeredIn } from '../environment/timing.ts'
 import type { Queue } from '../queue/queue.ts'
 import { coreOf } from './export-queue.ts'
 import { keysMaxOf, transferBatches } from './transfer-batches.ts'
@@ -39,12 +42,16 @@ export async function importQueue<T>(
 ): Promise<ImportResult> {
   const core = coreOf(queue)
   checkLines(lines)
-  const { driver, name, handle } = core.calls
-  if (core.phase === 'closed') throw core.calls.closedError()
+  const { calls } = core
+  const { driver, name, handle } = calls
+  const { timeoutMs } = calls.options
+  if (core.phase === 'closed') throw calls.closedError()
   const transfer = transferOf('queue', driver)
-  await core.calls.open()
   // The answer has the difference between the store's time and its wall clock.
-  await core.backend.now()
+  await calls.inquire(() => core.backend.now())
+  const late = () => unknownOutcome('the store did not answer within timeoutMs')
+  const change = <R>(send: () => Awaitable<R>): Awaitable<R> =>
+    answeredIn(whenFree(timeoutMs, send), timeoutMs, late)
   const result = { imported: 0, merged: 0, unchanged: 0 }
   let batch = new Map<string, TransferRow>()
   const flush = async (): Promise<void> => {
@@ -53,7 +60,7 @@ export async function importQueue<T>(
     batch = new Map()
     for (const some of transferBatches(rows, driver)) {
       const send = () => transfer.importRows(name, some)
-      for (const outcome of await whenFree(core.calls.options.timeoutMs, send)) result[outcome] += 1
+      for (const outcome of await change(send)) result[outcome] += 1
     }
     // A store in this process answers at once, and would block it until the last line.
     await new Promise<void>(nextTurn)
@@ -73,9 +80,9 @@ export async function importQueue<T>(
           'must not be here: an export has one head and one end',
         )
       }
-      if (line.as === 'head') await transfer.raiseTokens(line.head.lastToken)
+      if (line.as === 'head') await change(() => transfer.raiseTokens(line.head.lastToken))
       else if (line.as === 'bucket') {
-        await transfer.importBuckets([enteringBucket(driver, line.bucket)])
+        await change(() => transfer.importBuckets([enteringBucket(driver, line.bucket)]))
       } else if (line.as === 'end') expected = line.keys
       else {
         keys += 1

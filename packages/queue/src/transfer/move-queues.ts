@@ -99,6 +99,33 @@ class Side implements HandleUser {
   report(): void {
     // Only a watch that could not be started is reported, and nothing waits for one here.
   }
+
+  pause(ms = pollMs): Promise<void> {
+    return new Promise((resolve) => {
+      this.store.clock.startTimer(ms, resolve).ref()
+    })
+  }
+}
+
+/** Repeats a part of a move through trouble of a store. Progress, as `moved` counts it, resets the tries. */
+async function throughTrouble<R>(
+  from: Side,
+  signal: AbortSignal | undefined,
+  attempt: () => Promise<R>,
+  moved: () => number,
+): Promise<R> {
+  let before = 0
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (moved() > before) tries = 1
+      if (tries === triesMax || !isTransient(error)) throw error
+    }
+    before = moved()
+    signal?.throwIfAborted()
+    await from.pause(retryDelayMs(tries, triesDelay))
+  }
 }
 
 /** Moves one queue. Every step may be repeated, and so may all of them. */
@@ -117,19 +144,9 @@ class QueueMove {
   }
 
   /** Continues through trouble of a store: meanwhile the queue is paused on both sides. */
-  async run(resume: boolean, onProgress: MoveQueuesOptions['onProgress']): Promise<MovedQueue> {
-    let before = 0
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await this.#try(resume, onProgress)
-      } catch (error) {
-        if (this.#moved > before) tries = 1
-        if (tries === triesMax || !isTransient(error)) throw error
-      }
-      before = this.#moved
-      this.#signal?.throwIfAborted()
-      await this.#pause(retryDelayMs(tries, triesDelay))
-    }
+  run(resume: boolean, onProgress: MoveQueuesOptions['onProgress']): Promise<MovedQueue> {
+    const attempt = () => this.#try(resume, onProgress)
+    return throughTrouble(this.#from, this.#signal, attempt, () => this.#moved)
   }
 
   async #try(resume: boolean, onProgress: MoveQueuesOptions['onProgress']): Promise<MovedQueue> {
@@ -145,7 +162,7 @@ class QueueMove {
       const page = await this.#moveSome()
       if (page === undefined) break
       // Producers keep changing the keys, or the queue was resumed: the next page is taken later.
-      if (page === 0) await this.#pause()
+      if (page === 0) await this.#from.pause()
       this.#moved += page
       onProgress?.({ queue, moved: this.#moved })
       // Stores in this process answer at once, and would block it, and the signal, until the last key.
@@ -240,15 +257,8 @@ class QueueMove {
       }
       const { processing, dirty } = await driver.counts(this.#queue, { cap: 1 })
       if (processing + dirty === 0) return
-      await this.#pause()
+      await this.#from.pause()
     }
-  }
-
-  #pause(ms: number = pollMs): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = this.#from.store.clock.startTimer(ms, resolve)
-      timer.ref()
-    })
   }
 }
 
@@ -275,7 +285,7 @@ async function isUsed(driver: Driver, queue: string, counts: Counts): Promise<bo
  * Pauses each queue in both stores, waits until all held keys were given back, moves the keys, and
  * resumes the queue in the new store, unless it had been paused before; in the old one it stays
  * paused. Producers may add to either store meanwhile; keys that are added to the old store after
- * the end are moved by another call. While a store is unreachable, as in a failover, the move waits for
+ * the end are moved by another call. If a store becomes unreachable, as in a failover, the move waits for
  * up to a minute. A move that was interrupted at any point is continued by the same call: no key is
  * lost, and none runs twice for it.
  */
@@ -302,15 +312,19 @@ export async function moveQueues(options: MoveQueuesOptions): Promise<readonly M
   try {
     await from.open()
     await to.open()
-    const all = await from.driver.queues?.()
-    const names = queues ?? all?.filter((name) => !name.startsWith(bookNamePrefix)).sort()
-    if (names === undefined) {
-      throw new SluiceTypeError('queues', `must be given: ${from.driver.name} cannot list them`)
+    const begin = async (): Promise<readonly string[]> => {
+      const all = await from.driver.queues?.()
+      const names = queues ?? all?.filter((name) => !name.startsWith(bookNamePrefix)).sort()
+      if (names === undefined) {
+        throw new SluiceTypeError('queues', `must be given: ${from.driver.name} has no list`)
+      }
+      const buckets = (await from.driver.buckets?.()) ?? []
+      await to.transfer.importBuckets(
+        buckets.map((bucket) => enteringBucket(to.driver, leavingBucket(from.driver, bucket))),
+      )
+      return names
     }
-    const buckets = ((await from.driver.buckets?.()) ?? []).map((bucket) =>
-      enteringBucket(to.driver, leavingBucket(from.driver, bucket)),
-    )
-    await to.transfer.importBuckets(buckets)
+    const names = await throughTrouble(from, signal, begin, () => 0)
     const done: MovedQueue[] = []
     for (const queue of names) {
       done.push(await new QueueMove(from, to, queue, signal).run(resume, onProgress))

@@ -29,12 +29,11 @@ export const move: CommandSpec = {
     const to = await context.storeAt(toText, 'create')
     const { moveQueues } = await import('sluice/transfer')
     await refuseUnknown(context, from.inspection, queues)
-    const names = queues.length > 0 ? queues : await from.inspection.queues()
     await print.progress('waiting until no key is held')
     const moved = await moveQueues({
       from: from.driver,
       to: to.driver,
-      queues: names,
+      queues: queues.length > 0 ? queues : undefined,
       resume: input.flag('resume'),
       signal,
       onProgress({ queue, moved }) {

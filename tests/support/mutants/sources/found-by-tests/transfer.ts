@@ -142,4 +142,46 @@ export const foundByTestsOfTransfer: readonly FoundByTest[] = [
       title: 'keeps the item of a key that was added later than the add that is repeated',
     },
   },
+  {
+    name: 'an export waits for a store that does not answer',
+    edits: [
+      {
+        file: 'packages/queue/src/transfer/export-queue.ts',
+        find: 'await calls.inquire(() => transfer.lastToken())',
+        replace: 'await transfer.lastToken()',
+      },
+    ],
+    finder: {
+      file: 'tests/test/transfer/export-import.test.ts',
+      title: 'a store that does not answer does not keep an export or an import waiting',
+    },
+  },
+  {
+    name: 'an import waits for a store that does not answer',
+    edits: [
+      {
+        file: 'packages/queue/src/transfer/import-queue.ts',
+        find: 'await change(send)',
+        replace: 'await send()',
+      },
+    ],
+    finder: {
+      file: 'tests/test/transfer/export-import.test.ts',
+      title: 'a store that does not answer does not keep an export or an import waiting',
+    },
+  },
+  {
+    name: 'a move gives up when a store is in trouble before its first queue',
+    edits: [
+      {
+        file: 'packages/queue/src/transfer/move-queues.ts',
+        find: 'await throughTrouble(from, signal, begin, () => 0)',
+        replace: 'await begin()',
+      },
+    ],
+    finder: {
+      file: 'tests/test/transfer/move-through-failover.test.ts',
+      title: 'failed for a while',
+    },
+  },
 ]
