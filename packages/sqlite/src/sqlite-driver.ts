@@ -44,7 +44,7 @@ import { WriteTransaction } from './rows/write-transaction.ts'
 import { addVerb } from './verbs/add.ts'
 import { cancelVerb } from './verbs/cancel.ts'
 import { adoptVerb, claimNothing, claimVerb } from './verbs/claim.ts'
-import { countVerb } from './verbs/counts.ts'
+import { countsVerb } from './verbs/counts.ts'
 import { expireVerb } from './verbs/expire.ts'
 import { finishVerb } from './verbs/finish.ts'
 import { forgetVerb } from './verbs/forget.ts'
@@ -181,7 +181,7 @@ export class SqliteDriver implements Driver {
   }
 
   counts(queue: string, { cap }: { readonly cap: number }): Awaitable<Counts> {
-    return this.#read(queue, (statements, store) => countVerb(statements, store, cap))
+    return this.#read(queue, (statements, store) => countsVerb(statements, store, cap))
   }
 
   list(queue: string, request: ListRequest): Awaitable<ListReply> {
@@ -189,7 +189,7 @@ export class SqliteDriver implements Driver {
   }
 
   watch(onWake: (queue: string | undefined) => void): () => void {
-    const unwatch = this.#opened().connection.changes.watch(onWake)
+    const unwatch = this.#opened().connection.wakeSignal.watch(onWake)
     const stop = (): void => {
       unwatch()
       this.#stops.delete(stop)
@@ -226,7 +226,7 @@ export class SqliteDriver implements Driver {
         exclusive: this.#target.exclusive,
         library,
         time: connection.time(this.#clock),
-        wrote: (isPending) => connection.changes.announceAfter(isPending),
+        wrote: (isPending) => connection.wakeSignal.announceAfter(isPending),
       },
       transaction,
     )
@@ -258,9 +258,9 @@ export class SqliteDriver implements Driver {
 
   /** Does `work` on a queue, and wakes the watchers: it may have made keys claimable. */
   #change<T>(queue: string, work: (tx: WriteTransaction) => T): Awaitable<T> {
-    const changes = this.#share?.connection.changes
+    const wakeSignal = this.#share?.connection.wakeSignal
     const announced = (value: T): T => {
-      changes?.announce(queue)
+      wakeSignal?.announce(queue)
       return value
     }
     const done = this.#writeTo(queue, work)

@@ -20,7 +20,7 @@ const lookAtFileMs = 1_000
  * had to be closed.
  */
 export class Connection {
-  readonly changes: WakeSignal
+  readonly wakeSignal: WakeSignal
   readonly #source: DatabaseSource
   readonly #environment: SqliteEnvironment
   readonly #thread: string
@@ -39,7 +39,7 @@ export class Connection {
     this.#thread = environment.thread()
     this.#retry = new BusyRetry(environment, lockWaitMs)
     this.#logGuard = new LogGuard(source.file, environment)
-    this.changes = new WakeSignal(environment.clock, {
+    this.wakeSignal = new WakeSignal(environment.clock, {
       version: () => {
         // A step back is distinguished from elapsed time by reading the clock often.
         for (const time of this.#times.values()) time.read()
@@ -194,7 +194,7 @@ export class Connection {
   #drop(how: 'close' | 'abandon' = 'close'): void {
     const statements = this.#statements
     this.#statements = undefined
-    this.changes.connectionLost()
+    this.wakeSignal.connectionLost()
     this.#logGuard.closed()
     if (statements === undefined) return
     try {

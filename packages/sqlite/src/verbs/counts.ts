@@ -57,7 +57,7 @@ type AllColumns = Readonly<
 > & { readonly first_at: number | null; readonly until: number | null }
 
 /** Counts the keys of a queue by state, reading at most about `cap` of each. */
-export function countVerb(statements: Statements, { queue, now }: StoreRow, cap: number): Counts {
+export function countsVerb(statements: Statements, { queue, now }: StoreRow, cap: number): Counts {
   return queue === undefined ? nothing : countKeys(statements, queue, cap, now)
 }
 

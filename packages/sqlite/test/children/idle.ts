@@ -20,7 +20,7 @@ const source = new FileSource({
 const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() * 200 }
 const connection = new Connection(source, { ...sqliteEnvironment, clock }, 1_000)
 await connection.open(systemClock)
-connection.changes.watch(() => {})
+connection.wakeSignal.watch(() => {})
 
 function wait(ms: number): Promise<void> {
   return new Promise((resolve) => {
