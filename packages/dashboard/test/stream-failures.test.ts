@@ -1,4 +1,4 @@
-import type { Driver } from '@sluice/core'
+import { type Driver, type SluiceEvent, sluiceChannel } from '@sluice/core'
 import { memoryDriver } from '@sluice/memory'
 import { SluiceError } from 'sluice'
 import { describe, expect, test } from 'vitest'
@@ -116,7 +116,15 @@ describe('an action', () => {
     await site.clock.step(0)
     await events.next()
     fail.with = gone
+    const errors: unknown[] = []
+    const end = ({ verb, error }: SluiceEvent): void => {
+      if (verb === 'acted') errors.push(error)
+    }
+    const subscriber = { start() {}, asyncStart() {}, asyncEnd() {}, error() {}, end }
+    sluiceChannel.subscribe(subscriber)
     const { status, text } = await site.act({ queue: 'orders', action: 'pause' })
+    sluiceChannel.unsubscribe(subscriber)
+    expect(errors).toEqual([expect.any(Error)])
     expect(status).toBe(503)
     expect(text).not.toContain('hush')
     const { event, data } = (await events.next()) ?? {}
