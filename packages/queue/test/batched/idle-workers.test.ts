@@ -67,12 +67,6 @@ describe.each(leasedSetups)('counts of failures over $way', (setup) => {
     const scene = new Scene(setup)
     const limiter = exponential({ baseMs: 1, maxMs: 1 })
     const queue = scene.limited({ failuresExpireMs: 1_000, limiter } as never)
-    await queue.addMany(Array.from({ length: 950 }, (_, at) => `k${at}`))
-    for (const held of await queue.getMany(1_000)) await held.retry()
-    await scene.clock.step(10)
-    for (const held of await queue.getMany(1_000)) await held.done()
-    await scene.clock.step(2_000)
-    expect((await scene.inner.list('q', { limit: 1_000 })).rows.length).toBeGreaterThan(800)
     const tick = scene.inner.tick.bind(scene.inner)
     let inTurn = 0
     let most = 0
@@ -86,15 +80,21 @@ describe.each(leasedSetups)('counts of failures over $way', (setup) => {
       most = Math.max(most, inTurn)
       return tick(...request)
     }
-    const worker = createWorker({
-      queue: scene.queue({ failuresExpireMs: 1_000 }),
-      handler: () => undefined,
-    })
-    await scene.clock.step(10_000)
-    await scene.quiet()
-    const { rows } = await scene.inner.list('q', { limit: 1_000 })
-    expect(rows).toEqual([])
-    expect(most).toBeLessThan(4)
-    await worker.stop()
+    const idle = scene.queue({ failuresExpireMs: 1_000 })
+    for (const round of ['first', 'second']) {
+      await queue.addMany(Array.from({ length: 950 }, (_, at) => `k${at}`))
+      for (const held of await queue.getMany(1_000)) await held.retry()
+      await scene.clock.step(10)
+      for (const held of await queue.getMany(1_000)) await held.done()
+      await scene.clock.step(2_000)
+      expect((await scene.inner.list('q', { limit: 1_000 })).rows.length).toBeGreaterThan(800)
+      const worker = createWorker({ queue: idle, handler: () => undefined })
+      await scene.clock.step(10_000)
+      await scene.quiet()
+      const { rows } = await scene.inner.list('q', { limit: 1_000 })
+      expect(rows, round).toEqual([])
+      expect(most).toBeLessThan(4)
+      await worker.stop()
+    }
   })
 })

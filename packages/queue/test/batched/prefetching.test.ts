@@ -1,6 +1,6 @@
 import type { ClaimRequest } from '@sluice/core'
 import { describe, expect, test } from 'vitest'
-import { createWorker, type StandardSchema } from '../../src/index.ts'
+import { createWorker, exponential, type StandardSchema } from '../../src/index.ts'
 import { heldKeys } from '../support/held-keys.ts'
 import { batchedSetups, late, Scene, SteppedWorker, seen, setups } from '../support/setups.ts'
 
@@ -38,6 +38,23 @@ describe.each(setups)('prefetch over $way', (setup) => {
 })
 
 describe.each(batchedSetups)('claims ahead of workers over $way', (setup) => {
+  test('a key that was claimed ahead and fails is delayed by the limiter', async () => {
+    const scene = new Scene(setup)
+    const limiter = exponential({ baseMs: 60_000, maxMs: 60_000 })
+    const queue = scene.limited<string>({ prefetch: 3, limiter })
+    await queue.addMany(['a', 'b'])
+    const ran: string[] = []
+    const handler = (item: string) => {
+      ran.push(item)
+      throw new Error('no')
+    }
+    const worker = createWorker({ queue, handler, onError: () => undefined })
+    await scene.clock.step(59_999)
+    expect(ran).toEqual(['a', 'b'])
+    expect(await scene.states()).toEqual({ a: 'backoff', b: 'backoff' })
+    await worker.stop()
+  })
+
   test('so many are claimed ahead, and start without another claim', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue({ prefetch: 3 })
@@ -48,6 +65,13 @@ describe.each(batchedSetups)('claims ahead of workers over $way', (setup) => {
     stepped.end()
     await scene.quiet()
     expect(stepped.started).toEqual(['a', 'b'])
+    for (const _ of keys) {
+      stepped.end()
+      await scene.quiet()
+    }
+    await queue.addMany(['g', 'h', 'i', 'j', 'k'])
+    await scene.quiet()
+    expect(await heldKeys(scene)).toEqual(['g', 'h', 'i', 'j'])
   })
 
   test('a queue without a running worker claims nothing', async () => {
@@ -74,6 +98,24 @@ describe.each(batchedSetups)('claims ahead of workers over $way', (setup) => {
     await scene.quiet()
     expect(stepped.started).toEqual(['a', 'b'])
     expect(await heldKeys(scene)).toEqual(['b', 'c', 'd'])
+    await scene.clock.step(100)
+    expect(await heldKeys(scene)).toEqual(['b'])
+  })
+
+  test('keys that were claimed ahead later are given back later', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue({ prefetch: 2 })
+    await queue.addMany(keys)
+    const stepped = new SteppedWorker(queue)
+    await scene.quiet()
+    await scene.clock.step(50)
+    stepped.end()
+    await scene.quiet()
+    expect(await heldKeys(scene)).toEqual(['b', 'c', 'd'])
+    await scene.clock.step(50)
+    expect(await heldKeys(scene)).toEqual(['b', 'd'])
+    await scene.clock.step(50)
+    expect(await heldKeys(scene)).toEqual(['b'])
   })
 
   test('a key that has crashed twice is never claimed ahead, and others are not held up by it', async () => {
