@@ -70,19 +70,19 @@ export function checkConnectionOptions(options: ConnectionOptions): void {
   }
   if (url !== undefined) {
     // A connection that is meant to be encrypted must not be open without a word.
-    if (!parseAddress(url).isTls && tls !== undefined) {
+    if (!parseAddress(checkString('url', url)).isTls && tls !== undefined) {
       throw new SluiceTypeError(
         'tls',
         'needs an address of TLS: write rediss instead of redis in url',
       )
     }
-  } else if (client !== undefined) checkClient(checkObject('client', client))
+  } else checkClient(checkObject('client', client as RedisClient))
 }
 
 /** Whether the options name a cluster, whose primaries share the slots. */
 export function isClusterOf({ url, client }: ConnectionOptions): boolean {
   if (client !== undefined) return kindOf(client)?.endsWith('cluster') === true
-  return url !== undefined && parseAddress(url).kind === 'cluster'
+  return parseAddress(url as string).kind === 'cluster'
 }
 
 /** Connects to the primaries. Rejects with a `SluiceError`. */
@@ -103,7 +103,7 @@ async function topologyOf(settings: ConnectionSettings): Promise<Topology> {
   const { url, client, environment, timeoutMs } = settings
   const linked = (openClient: OpenClient): LinkOptions => ({ environment, timeoutMs, openClient })
   if (client !== undefined) return await topologyLike(client, linked)
-  const parsed = parseAddress(url ?? '')
+  const parsed = parseAddress(url as string)
   const options = linked(await openerFor(settings, parsed))
   if (parsed.kind === 'cluster') return new Cluster(options, parsed.hosts)
   if (parsed.kind === 'single') return new OnePrimary(options, async () => parsed.address)

@@ -92,6 +92,8 @@ test.each<[string, () => object]>([
 })
 
 test.each([
+  ['url', { url: null }],
+  ['url', { url: new URL('redis://a') }],
   ['client', { client: null }],
   ['client', { client: 'redis://a' }],
   ['library', { url: 'redis://a', library: 'node-redis' }],

@@ -120,8 +120,22 @@ export const foundByTestsOfRedisConnections: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/redis/src/connection/open-connections.ts',
-        find: "checkClient(checkObject('client', client))",
-        replace: 'checkClient(client)',
+        find: "checkObject('client', client as RedisClient)",
+        replace: 'client as RedisClient',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/clients.test.ts',
+      title: ' is named',
+    },
+  },
+  {
+    name: 'a driver of Redis accepts anything in place of an address',
+    edits: [
+      {
+        file: 'packages/redis/src/connection/open-connections.ts',
+        find: "checkString('url', url)",
+        replace: 'url',
       },
     ],
     finder: {
