@@ -151,13 +151,13 @@ export class DriverCalls implements HandleUser, GateUser {
    * Makes a call that changes the store; gives up after timeoutMs. Nothing was sent if the store could not
    * be used by then; otherwise the outcome is unknown.
    */
-  change<R>(verb: TracedVerb, request: unknown, send: () => Awaitable<R>): Awaitable<R> {
+  change<R>(send: () => Awaitable<R>): Awaitable<R> {
     let isSent = false
     let isLate = false
     const answer = this.opened(() => {
       if (isLate) throw notInTime('open the store')
       isSent = true
-      return this.call(verb, request, send)
+      return send()
     })
     return answeredIn(answer, this.options.timeoutMs, () => {
       isLate = true

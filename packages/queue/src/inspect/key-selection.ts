@@ -109,8 +109,7 @@ export class KeySelection implements Selection {
     }
     let changed = 0
     let left = found.count
-    for await (const keys of this.#pages(verb)) {
-      if (left === 0) break
+    for await (const keys of left === 0 ? [] : this.#pages(verb)) {
       // No more than were confirmed, though more may match by now.
       const some = keys.slice(0, left)
       left -= some.length
@@ -118,6 +117,7 @@ export class KeySelection implements Selection {
       for (const outcome of outcomes) {
         if (outcome === 'changed' || outcome === 'forgotten') changed += 1
       }
+      if (left === 0) break
     }
     return { ...found, confirmed: true, changed, unchanged: found.count - left - changed }
   }

@@ -214,9 +214,8 @@ export class QueueInspection implements Inspect {
       return result
     }
     // A purge takes as long as the queue has keys, and makes progress meanwhile.
-    return await (verb === 'purge'
-      ? calls.call('operate', sent, operated)
-      : calls.change('operate', sent, operated))
+    const call = (): Awaitable<R> => calls.call('operate', sent, operated)
+    return await (verb === 'purge' ? call() : calls.change(call))
   }
 
   async #one(verb: 'park' | 'runNow' | 'remove', key: string): Promise<OperateOutcome> {
@@ -274,13 +273,15 @@ export class QueueInspection implements Inspect {
     const { driver, name, askOptions } = calls
     const dedupe = lastSeenDedupe(await this.workers()) ?? askOptions.dedupe
     const lease = { key, token: row.token }
-    const [reply] = await calls.change('operate', { verb: 'release', ...lease }, () =>
+    const released = () =>
       whenFree(calls.options.timeoutMs, async () => {
         const finish = { as: 'release', ...lease } as const
         const replies = await driver.finish(name, [finish], { ...askOptions, dedupe })
         for (const reply of replies) if (reply.outcome === 'failed') throw reply.error
         return replies
-      }),
+      })
+    const [reply] = await calls.change(() =>
+      calls.call('operate', { verb: 'release', ...lease }, released),
     )
     calls.handle.wake(name)
     return reply?.outcome === 'lost' ? 'unchanged' : 'changed'
@@ -295,7 +296,7 @@ export class QueueInspection implements Inspect {
     const { calls } = this.#core
     const { driver, name } = calls
     const done = new Map<string, ForgetOutcome>()
-    return await calls.change('forget', { keys }, () =>
+    const forgotten = () =>
       whenFree(calls.options.timeoutMs, async () => {
         const left = keys.filter((key) => !done.has(key))
         const outcomes = await driver.forget(name, left)
@@ -308,8 +309,8 @@ export class QueueInspection implements Inspect {
         // Those of the other keys have taken effect; the call may be repeated.
         if (error !== undefined) throw error
         return keys.map((key) => done.get(key) as ForgetOutcome)
-      }),
-    )
+      })
+    return await calls.change(() => calls.call('forget', { keys }, forgotten))
   }
 
   select(filter: KeyFilter): Selection {

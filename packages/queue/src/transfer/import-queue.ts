@@ -8,9 +8,7 @@ import {
   type TransferRow,
 } from '@sluice/core'
 import { manyWords } from '@sluice/core/words'
-import { unknownOutcome } from '../core/queue-errors.ts'
 import { whenFree } from '../driver/when-free.ts'
-import { answeredIn } from '../environment/timing.ts'
 import type { Queue } from '../queue/queue.ts'
 import { coreOf } from './export-queue.ts'
 import { keysMaxOf, transferBatches } from './transfer-batches.ts'
@@ -49,9 +47,8 @@ export async function importQueue<T>(
   const transfer = transferOf('queue', driver)
   // The answer has the difference between the store's time and its wall clock.
   await calls.inquire(() => core.backend.now())
-  const late = () => unknownOutcome('the store did not answer within timeoutMs')
   const change = <R>(send: () => Awaitable<R>): Awaitable<R> =>
-    answeredIn(whenFree(timeoutMs, send), timeoutMs, late)
+    calls.change(() => whenFree(timeoutMs, send))
   const result = { imported: 0, merged: 0, unchanged: 0 }
   let batch = new Map<string, TransferRow>()
   const flush = async (): Promise<void> => {

@@ -78,8 +78,8 @@ export const foundByTestsOfInspection: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/inspect/queue-inspection.ts',
-        find: ": calls.change('operate', sent",
-        replace: ": calls.call('operate', sent",
+        find: ': calls.change(call)',
+        replace: ': call()',
       },
     ],
     finder: {
@@ -190,7 +190,7 @@ export const foundByTestsOfInspection: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/inspect/key-selection.ts',
-        find: 'if (left === 0) break',
+        find: 'left === 0 ? [] : ',
         replace: '',
       },
     ],
