@@ -133,7 +133,10 @@ export class DriverHandle {
     if (this.#state === 'opening') return this.#change
     if (this.#state === 'closing') {
       // An error of closing is one of the queue that closed it.
-      return this.#change?.catch(() => undefined).then(() => this.open())
+      // After that, its last user may have left: nothing would close it once more.
+      return this.#change
+        ?.catch(() => undefined)
+        .then(() => (this.#userCount > 0 ? this.open() : undefined))
     }
     this.#state = 'opening'
     let opening: Awaitable<void>

@@ -203,6 +203,24 @@ describe('opening and closing', () => {
     expect(driver.requests('open')).toEqual([{ clock }, { clock }])
   })
 
+  test('a queue that begins and is closed while the driver closes does not open it again', async () => {
+    const scene = new Scene(late)
+    const driver = scene.late
+    const one = scene.queue()
+    await one.add('a')
+    driver.hold('close')
+    const closing = one.close()
+    await scene.quiet()
+    const two = scene.queue()
+    const looking = refusal(two.len())
+    await scene.quiet()
+    await two.close()
+    driver.letGo('close')
+    await closing
+    expect(await looking).toMatchObject({ code: 'ERR_CLOSED' })
+    expect([driver.count('open'), driver.count('close')]).toEqual([1, 1])
+  })
+
   test('a queue that begins while the driver fails to close opens it again all the same', async () => {
     const scene = new Scene(late)
     const driver = scene.late

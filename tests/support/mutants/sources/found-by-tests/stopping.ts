@@ -130,4 +130,18 @@ export const foundByTestsOfStopping: readonly FoundByTest[] = [
       title: 'addSoon: an add that a full queue has refused is tried once more by close, at once',
     },
   },
+  {
+    name: 'a driver that closes is opened again for a queue that is closed meanwhile',
+    edits: [
+      {
+        file: 'packages/queue/src/driver/driver-handle.ts',
+        find: '(this.#userCount > 0 ? this.open() : undefined)',
+        replace: 'this.open()',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/core/sharing.test.ts',
+      title: 'a queue that begins and is closed while the driver closes does not open it again',
+    },
+  },
 ]
