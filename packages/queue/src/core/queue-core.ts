@@ -5,6 +5,7 @@ import {
   type AddOutcome,
   type Ask,
   type AskReply,
+  type Awaitable,
   type CancelOutcome,
   type DirectQueue,
   type EpochMs,
@@ -126,10 +127,11 @@ export class QueueCore implements HeldOwner, CallOwner {
    * Adds a key that was accepted before, even if the queue was shut down since; with `user` as one
    * of the automatic attempts on the store.
    */
-  async addAccepted(request: Ask, user: GateUser | undefined): Promise<AddOutcome> {
+  addAccepted(request: Ask, user: GateUser | undefined): Awaitable<AddOutcome> {
     if (this.phase === 'closed') throw this.calls.closedError()
     const send = () => this.backend.adds.add(request)
-    return this.#outcome(await (user ? this.calls.handle.gate.attempt(user, send) : send()))
+    const reply = user ? this.calls.handle.gate.attempt(user, send) : send()
+    return reply instanceof Promise ? reply.then(this.#outcome) : this.#outcome(reply)
   }
 
   readonly #added = ({ outcome }: AskReply): Promise<AddOutcome> => {

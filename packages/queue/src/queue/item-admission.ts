@@ -1,3 +1,4 @@
+import type { Awaitable } from '@sluice/core'
 import { accepted, type StandardSchema, validate } from './schema.ts'
 
 /**
@@ -17,7 +18,7 @@ export class ItemAdmission<T> {
   }
 
   /** Calls `go` once all of `items` are valid and it is their turn. */
-  async pass<R>(items: readonly T[], go: () => Promise<R>): Promise<R> {
+  async pass<R>(items: readonly T[], go: () => Awaitable<R>): Promise<R> {
     const checks = items.map(async (item, at) => {
       const name = items.length > 1 ? `items[${at}]` : 'item'
       accepted(await validate(this.#schema, item, this.#timeoutMs), name)

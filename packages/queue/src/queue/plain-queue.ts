@@ -1,6 +1,7 @@
 import {
   type AddOutcome,
   type Ask,
+  type Awaitable,
   batchKeysMax,
   type CancelOutcome,
   checkNumber,
@@ -149,8 +150,11 @@ export class PlainQueue<T> implements Queue<T> {
   }
 
   /** Calls `go`, after checking the items if there is a schema. */
-  #admitted<R>(items: readonly T[], go: () => Promise<R>): Promise<R> {
-    return this.#admission?.pass(items, go) ?? go()
+  #admitted<R, Answer extends Awaitable<R>>(
+    items: readonly T[],
+    go: () => Answer,
+  ): Answer | Promise<R> {
+    return this.#admission?.pass<R>(items, go) ?? go()
   }
 
   /** The key of an item. */
@@ -220,7 +224,7 @@ export class PlainQueue<T> implements Queue<T> {
       const ask = this.#encoded(item, priority, this.core.calls.callerTrace())
       this.core.refuseWhenEnding(ask.key, false)
       const { core } = this
-      const admitted = (go: () => Promise<AddOutcome>): Promise<AddOutcome> =>
+      const admitted = (go: () => Awaitable<AddOutcome>): Awaitable<AddOutcome> =>
         this.#admitted([item], go)
       core.soon.push({
         key: ask.key,

@@ -1,5 +1,6 @@
 import {
   type AddOutcome,
+  type Awaitable,
   addSoonKeysMax,
   mergeTraces,
   SluiceError,
@@ -16,7 +17,7 @@ export interface SoonAdd {
   priority: number
   trace: string | undefined
   /** Stores it: when it is the turn of `user` at the gate of the store, or now. */
-  store(user: GateUser | undefined): Promise<AddOutcome>
+  store(user: GateUser | undefined): Awaitable<AddOutcome>
 }
 
 /** The adds of one key: one on its way, and at most one that waits for it. */
@@ -73,31 +74,28 @@ export class SoonBuffer implements GateUser {
   async #storeAll(first: SoonAdd): Promise<void> {
     const line: Line = { next: undefined }
     this.#lines.set(first.key, line)
-    for (let add: SoonAdd | undefined = first; add !== undefined; add = take(line)) {
-      await this.#store(add, line)
-    }
-    this.#lines.delete(first.key)
-  }
-
-  async #store(first: SoonAdd, line: Line): Promise<void> {
-    let add = first
-    for (let tries = 1; ; tries += 1) {
+    let add: SoonAdd | undefined = first
+    for (let tries = 1; add !== undefined; tries += 1) {
       const isLast = this.#isFinal
       try {
-        await add.store(isLast ? undefined : this)
-        return
+        const stored = add.store(isLast ? undefined : this)
+        // What is stored at once, as in memory, takes no room here, however many adds follow in this turn.
+        if (stored instanceof Promise) await stored
       } catch (error) {
         // The queue began to close while the add waited for its turn: it is tried once more, now.
         if (this.#isFinal && !isLast) continue
-        if (isLast || !isTransient(error)) {
-          this.#calls.report(error)
-          return
+        if (!isLast && isTransient(error)) {
+          this.#calls.reportTrouble(error)
+          add = replacing(add, take(line) ?? add)
+          if (SluiceError.is(error, 'ERR_QUEUE_FULL')) await this.#room(tries)
+          continue
         }
-        this.#calls.reportTrouble(error)
-        add = replacing(add, take(line) ?? add)
-        if (SluiceError.is(error, 'ERR_QUEUE_FULL')) await this.#room(tries)
+        this.#calls.report(error)
       }
+      add = take(line)
+      tries = 0
     }
+    this.#lines.delete(first.key)
   }
 
   /** Waits for room in a full queue: for a key that leaves it, or until the common pause ends. */

@@ -1,7 +1,16 @@
-import { SluiceError } from '@sluice/core'
+import { SluiceError, sluiceChannel } from '@sluice/core'
 import { describe, expect, test } from 'vitest'
 import { fakeRealTime } from '../support/real-time.ts'
-import { batchedSetups, drainKeys, late, Scene, seen, setups, take } from '../support/setups.ts'
+import {
+  batchedSetups,
+  direct,
+  drainKeys,
+  late,
+  Scene,
+  seen,
+  setups,
+  take,
+} from '../support/setups.ts'
 
 describe.each(setups)('addSoon over $way', (setup) => {
   test('addSoon: returns nothing, and the key is there soon', async () => {
@@ -98,6 +107,19 @@ describe.each(batchedSetups.filter((setup) => setup.way !== 'batched at once'))(
       await scene.quiet()
       expect(await queue.len()).toBe(10_002)
     })
+  },
+)
+
+test.each([false, true])(
+  'addSoon: what is stored at once does not wait; with a subscriber: %s',
+  async (isObserved) => {
+    const queue = new Scene(direct).queue()
+    await queue.len()
+    const subscriber = { end: () => undefined }
+    if (isObserved) sluiceChannel.subscribe(subscriber as never)
+    for (let n = 0; n < 10_003; n += 1) queue.addSoon(`k${n}`)
+    if (isObserved) sluiceChannel.unsubscribe(subscriber as never)
+    expect(await queue.len()).toBe(10_003)
   },
 )
 
