@@ -7,6 +7,7 @@ import {
   checkNumber,
   checkObject,
   checkSignal,
+  decodeItem,
   encodeItem,
   type FinishOutcome,
   isOwnKey,
@@ -224,8 +225,10 @@ export class PlainQueue<T> implements Queue<T> {
       const ask = this.#encoded(item, priority, this.core.calls.callerTrace())
       this.core.refuseWhenEnding(ask.key, false)
       const { core } = this
+      // With a schema a copy is checked, perhaps later: the caller may change the item after this call.
+      const stored = this.#admission === undefined ? item : (decodeItem(ask.key, ask.item) as T)
       const admitted = (go: () => Awaitable<AddOutcome>): Awaitable<AddOutcome> =>
-        this.#admitted([item], go)
+        this.#admitted([stored], go)
       core.soon.push({
         key: ask.key,
         priority,

@@ -75,6 +75,22 @@ describe.each(setups)('addSoon over $way', (setup) => {
     expect((await take(queue)).item).toEqual({ n: 1 })
   })
 
+  test('addSoon: a schema checks the item as it was when it was added', async () => {
+    const scene = new Scene(setup)
+    const validate = (value: unknown) =>
+      (value as { n: number }).n > 0 ? { value } : { issues: [{ message: 'must be above 0' }] }
+    const schema = { '~standard': { version: 1, vendor: 'test', validate } }
+    const queue = scene.queue<{ n: number }>({ keyOf: () => 'k', schema: schema as never })
+    const item = { n: 1 }
+    queue.addSoon(item)
+    item.n = 2
+    // Waits for the add before, and is checked after it.
+    queue.addSoon(item)
+    item.n = 0
+    await scene.quiet()
+    expect((await take(queue)).item).toEqual({ n: 2 })
+  })
+
   test('addSoon: never throws, also when onError does', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue({
