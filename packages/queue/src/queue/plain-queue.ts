@@ -124,19 +124,28 @@ export class PlainQueue<T> implements Queue<T> {
 
   /**
    * Adds an item; throws where the item is not valid. Fills in the draft, since each copy of it
-   * would take some 30 ns.
+   * would take some 30 ns; `complete` fills in what counts only once the item is known to be valid.
    */
-  protected ask(item: T, draft: AddDraft, givesBack: boolean): Promise<AddOutcome> {
+  protected ask(
+    item: T,
+    draft: AddDraft,
+    givesBack: boolean,
+    complete?: (item: T, draft: AddDraft) => void,
+  ): Promise<AddOutcome> {
     const { keyOf, schema } = this.#options
     const trace = this.core.calls.callerTrace()
     if (trace !== undefined) draft.trace = trace
     if (keyOf === undefined && schema === undefined) {
-      if (draft.key === '') draft.key = keyOfItem(item)
+      draft.key = keyOfItem(item)
+      complete?.(item, draft)
       return this.core.add(draft, givesBack)
     }
     // Encoded before any wait, so that later changes to the item by the caller do not matter.
     this.#encode(item, draft)
-    return this.#admitted([item], () => this.core.add(draft, givesBack))
+    return this.#admitted([item], () => {
+      complete?.(item, draft)
+      return this.core.add(draft, givesBack)
+    })
   }
 
   #encode(item: T, draft: AddDraft): Ask {

@@ -27,7 +27,7 @@ import {
   type JsonChecked,
   type QueueOptions,
 } from './options.ts'
-import { PlainQueue } from './plain-queue.ts'
+import { type AddDraft, PlainQueue } from './plain-queue.ts'
 import type { AddOptions, RateLimitingQueue } from './queue.ts'
 
 /** How a queue that exists is given a limiter. */
@@ -96,15 +96,21 @@ class PlainRateLimitingQueue<T> extends PlainDelayingQueue<T> implements RateLim
   addRateLimited(item: T, options?: AddOptions): Promise<AddOutcome> {
     try {
       const priority = checkAddOptions(options)
-      // The key first: a limiter must not count an add that is then refused.
-      const key = this.keyOf(item)
-      this.core.refuseWhenEnding(key, true)
-      const { delayMs, jitter, plan } = this.#limiter.delayOf(item)
-      const draft = { key, item: undefined, priority, delayMs, jitter, plan, failed: true }
-      return this.ask(item, draft, true)
+      const undecided = { delayMs: 0, jitter: undefined, plan: undefined }
+      const draft = { key: '', item: undefined, priority, ...undecided, failed: true }
+      return this.ask(item, draft, true, this.#decide)
     } catch (error) {
       return Promise.reject(error)
     }
+  }
+
+  /** The delay of an add; a limiter must not count one that is refused. */
+  readonly #decide = (item: T, draft: AddDraft): void => {
+    this.core.refuseWhenEnding(draft.key, true)
+    const { delayMs, jitter, plan } = this.#limiter.delayOf(item)
+    draft.delayMs = delayMs
+    draft.jitter = jitter
+    draft.plan = plan
   }
 
   forget(item: T): Promise<ForgetOutcome> {

@@ -300,6 +300,21 @@ describe.each(setups)('a limiter of the user’s over $way', (setup) => {
     expect(limiter.asked).toEqual([])
   })
 
+  test('an add whose item is refused is not counted', async () => {
+    const limiter = custom(() => 1)
+    const refused = { issues: [{ message: 'never matches' }] }
+    const schema = { '~standard': { version: 1, vendor: 'test', validate: () => refused } as const }
+    const scene = new Scene(setup)
+    for (const more of [{ schema }, { schema, keyOf: () => 'k' }, { keyOf: () => 'k' }]) {
+      const queue = scene.limited<string>({ limiter, ...more })
+      const error = await refusal(queue.addRateLimited('\ud800'))
+      expect(error).toMatchObject({ code: 'ERR_INVALID_INPUT' })
+      const other = queue.addRateLimited(more.schema === undefined ? (undefined as never) : 'a')
+      expect(await refusal(other)).toMatchObject({ code: 'ERR_INVALID_INPUT' })
+    }
+    expect(limiter.asked).toEqual([])
+  })
+
   test('one whose forget or numRequeues throws harms no other key', async () => {
     const scene = new Scene(setup)
     const broken: Limiter<string> = {
