@@ -1,4 +1,4 @@
-import { keyOfItem } from '@sluice/core'
+import { canonicalJson } from '@sluice/core'
 
 /** Counts failures by item, in memory. Items that are equal as JSON share a count. */
 export class FailureCounts {
@@ -6,17 +6,17 @@ export class FailureCounts {
 
   /** Counts a failure of `item`; returns how many there were before it. */
   count(item: unknown): number {
-    const key = keyOfItem(item)
+    const key = canonicalJson(item, 'item')
     const before = this.#counts.get(key) ?? 0
     this.#counts.set(key, before + 1)
     return before
   }
 
   of(item: unknown): number {
-    return this.#counts.get(keyOfItem(item)) ?? 0
+    return this.#counts.get(canonicalJson(item, 'item')) ?? 0
   }
 
   forget(item: unknown): void {
-    this.#counts.delete(keyOfItem(item))
+    this.#counts.delete(canonicalJson(item, 'item'))
   }
 }

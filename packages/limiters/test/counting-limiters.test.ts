@@ -32,6 +32,17 @@ describe('exponential', () => {
     expect(limiter.when('a')).toBe(50)
   })
 
+  test('an item may be longer than a key', () => {
+    const limiter = exponential({ baseMs: 1, maxMs: 100 })
+    const order = (note: string) => ({ id: 42, note: note.repeat(600) })
+    expect([limiter.when(order('a')), limiter.when(order('a')), limiter.when(order('b'))]).toEqual([
+      1, 2, 1,
+    ])
+    expect(limiter.when('x'.repeat(600))).toBe(1)
+    limiter.forget(order('a'))
+    expect([limiter.numRequeues(order('a')), limiter.numRequeues(order('b'))]).toEqual([0, 1])
+  })
+
   test('forget starts over; an item that was never seen has no count and can be forgotten', () => {
     const limiter = exponential({ baseMs: 1, maxMs: 1_000 })
     delays(limiter, 3)

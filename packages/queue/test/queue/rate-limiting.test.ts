@@ -315,6 +315,19 @@ describe.each(setups)('a limiter of the user’s over $way', (setup) => {
     expect(limiter.asked).toEqual([])
   })
 
+  test('may have parts of ours, which count items that are longer than a key', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.limited<{ id: string; note: string }>({
+      keyOf: ({ id }) => id,
+      limiter: maxOf(exponential({ baseMs: 7, maxMs: 1_000 }), custom(() => 0) as never),
+    })
+    const item = { id: 'a', note: 'x'.repeat(600) }
+    await queue.add(item)
+    await (await take(queue)).retry(new Error('no'))
+    expect(((await scene.row('a'))?.dueAt ?? 0) - scene.clock.now()).toBe(7)
+    expect(await queue.numRequeues(item)).toBe(1)
+  })
+
   test('one whose forget or numRequeues throws harms no other key', async () => {
     const scene = new Scene(setup)
     const broken: Limiter<string> = {
