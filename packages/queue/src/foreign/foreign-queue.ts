@@ -9,6 +9,7 @@ import {
 } from '@sluice/core'
 import { allAnswered } from '../core/resolved.ts'
 import type { Held } from '../held/held.ts'
+import { checkCount } from '../queue/check-add.ts'
 import type { DelayingQueue, Queue, QueueCapabilities } from '../queue/queue.ts'
 
 /** The verbs a queue must have to be wrapped. */
@@ -91,6 +92,7 @@ export function completed<T>(queue: ForeignQueue<T>, report: (error: unknown) =>
     get: async (options) => checkHeld(await queue.get(options)),
     async getMany(n, options) {
       if (queue.getMany !== undefined) return await queue.getMany(n, options)
+      checkCount(n)
       const held = await whole.get(options)
       return held === undefined ? [] : [held]
     },

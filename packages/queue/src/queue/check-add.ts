@@ -1,5 +1,6 @@
 import {
   type Ask,
+  batchKeysMax,
   checkDelay,
   checkNumber,
   checkObject,
@@ -21,6 +22,11 @@ export function checkAddOptions(
   return options.priority === undefined
     ? priorityDefault
     : checkPriority('priority', options.priority)
+}
+
+/** Checks how many keys a call may take. */
+export function checkCount(n: number): number {
+  return checkNumber('n', n, { min: 1, max: batchKeysMax, integer: true })
 }
 
 /** How long a debounced key can be put off by default: a day. */

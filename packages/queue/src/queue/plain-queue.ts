@@ -2,7 +2,6 @@ import {
   type AddOutcome,
   type Ask,
   type Awaitable,
-  batchKeysMax,
   type CancelOutcome,
   checkNumber,
   checkObject,
@@ -23,7 +22,7 @@ import type { DoneOptions, Held } from '../held/held.ts'
 import { checkDoneOptions, HeldKey, type HeldPolicy } from '../held/held-key.ts'
 import type { Inspect } from '../inspect/inspect.ts'
 import { lateInspection } from '../inspect/late-inspection.ts'
-import { checkAddOptions } from './check-add.ts'
+import { checkAddOptions, checkCount } from './check-add.ts'
 import { HeldIterator } from './held-iterator.ts'
 import { ItemAdmission } from './item-admission.ts'
 import { lateTransaction } from './late-transaction.ts'
@@ -51,11 +50,6 @@ function checkCloseOptions(options: CloseOptions | undefined): number | undefine
   const { graceMs } = options
   if (graceMs === undefined) return undefined
   return checkNumber('graceMs', graceMs, { min: 0, max: graceMsMax })
-}
-
-/** Checks how many keys a call may take. */
-function checkCount(n: number): number {
-  return checkNumber('n', n, { min: 1, max: batchKeysMax, integer: true })
 }
 
 /** The first layer, over a core that the layers above share. */

@@ -112,7 +112,8 @@ describe('a queue with no more than the methods of client-go’s interface', () 
   test.each([
     ['addMany', (queue: RateLimitingQueue<string>) => queue.addMany(5 as never)],
     ['doneMany', (queue: RateLimitingQueue<string>) => queue.doneMany(5 as never)],
-  ])('%s of no array is refused', async (_verb, call) => {
+    ['getMany', (queue: RateLimitingQueue<string>) => queue.getMany(0)],
+  ])('%s of bad input is refused', async (_verb, call) => {
     expect(await refusal(call(bare(new Scene(direct))))).toMatchObject({
       code: 'ERR_INVALID_INPUT',
     })
