@@ -258,11 +258,15 @@ export class AdaptedRateLimitingQueue<T>
   constructor(queue: ForeignQueue<T>, limiter: Limiter<T>, options: AdaptOptions<T>) {
     super(queue, options)
     this.#addAfter = queue.addAfter?.bind(queue)
+    const { keyOf } = options
+    // A limiter that a store could follow counts by key, as it does there; one of the user's sees items.
+    const counted = (item: T): T =>
+      limiter.plan === undefined || keyOf === undefined ? item : (keyOfItem(item, keyOf) as T)
     // Without its plan, since there is no store that could follow it.
     const unplanned: Limiter<T> = {
-      when: (item) => limiter.when(item),
-      forget: (item) => limiter.forget(item),
-      numRequeues: (item) => limiter.numRequeues(item),
+      when: (item) => limiter.when(counted(item)),
+      forget: (item) => limiter.forget(counted(item)),
+      numRequeues: (item) => limiter.numRequeues(counted(item)),
     }
     this.#limiter = new LimiterInQueue(unplanned, '', (error) => this.reports.report(error))
   }

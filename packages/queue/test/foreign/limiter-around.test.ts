@@ -26,6 +26,24 @@ describe('a limiter around a queue that is not ours', () => {
     expect(await queue.numRequeues('a')).toBe(0)
   })
 
+  test('counts by key, whatever else of an item changes', async () => {
+    const scene = new Scene(direct)
+    const keyOf = (item: string) => item.slice(0, 1)
+    const queue = createRateLimitingQueue<string>({
+      ...{ queue: foreign(scene.queue({ keyOf })), clock: scene.clock, keyOf },
+      limiter: exponential({ baseMs: 10, maxMs: 1_000 }),
+    })
+    await queue.add('a, first version')
+    await (await take(queue)).retry(new Error('no'))
+    expect(await queue.numRequeues('a, second version')).toBe(1)
+    await queue.addRateLimited('a, second version')
+    await scene.clock.step(20)
+    const held = await take(queue)
+    expect([held.item, held.failures]).toEqual(['a, second version', 2])
+    expect(await held.done({ forget: true })).toBe('idle')
+    expect(await queue.numRequeues('a, first version')).toBe(0)
+  })
+
   test('adds by the addAfter of the queue within, if it has one', async () => {
     const scene = new Scene(direct)
     const delaying = adapted(scene)
