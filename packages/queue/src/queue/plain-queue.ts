@@ -1,7 +1,6 @@
 import {
   type AddOutcome,
   type Ask,
-  type Awaitable,
   type CancelOutcome,
   checkNumber,
   checkObject,
@@ -142,23 +141,20 @@ export class PlainQueue<T> implements Queue<T> {
     })
   }
 
-  #encode(item: T, draft: AddDraft): Ask {
+  #encode(item: T, draft: AddDraft): AddDraft {
     const { key, text } = encodeItem(item, { keyOf: this.#options.keyOf })
     draft.key = key
     draft.item = text
     return draft
   }
 
-  #encoded(item: T, priority: number, trace: string | undefined): Ask {
+  #encoded(item: T, priority: number, trace: string | undefined): AddDraft {
     return this.#encode(item, { key: '', item: undefined, priority, delayMs: 0, trace })
   }
 
   /** Calls `go`, after checking the items if there is a schema. */
-  #admitted<R, Answer extends Awaitable<R>>(
-    items: readonly T[],
-    go: () => Answer,
-  ): Answer | Promise<R> {
-    return this.#admission?.pass<R>(items, go) ?? go()
+  #admitted<R>(items: readonly T[], go: () => Promise<R>): Promise<R> {
+    return this.#admission?.pass(items, go) ?? go()
   }
 
   /** The key of an item. */
@@ -224,22 +220,16 @@ export class PlainQueue<T> implements Queue<T> {
 
   addSoon(item: T, options?: AddOptions): void {
     try {
-      const priority = checkAddOptions(options)
-      const ask = this.#encoded(item, priority, this.core.calls.callerTrace())
-      this.core.refuseWhenEnding(ask.key, false)
       const { core } = this
-      // With a schema a copy is checked, perhaps later: the caller may change the item after this call.
-      const stored = this.#admission === undefined ? item : (decodeItem(ask.key, ask.item) as T)
-      const admitted = (go: () => Awaitable<AddOutcome>): Awaitable<AddOutcome> =>
-        this.#admitted([stored], go)
+      const ask = this.#encoded(item, checkAddOptions(options), core.calls.callerTrace())
+      core.refuseWhenEnding(ask.key, false)
       core.soon.push({
-        key: ask.key,
-        priority,
-        trace: ask.trace,
-        // An add that was accepted before a shutdown is stored even after it.
-        store(user) {
-          const { priority: highest, trace } = this
-          return admitted(() => core.addAccepted({ ...ask, priority: highest, trace }, user))
+        ask,
+        store: (user) => {
+          // An add that was accepted before a shutdown is stored even after it.
+          const go = () => core.addAccepted(ask, user)
+          // A copy is checked, perhaps later: the caller may change the item after this call.
+          return this.#admission?.pass([decodeItem(ask.key, ask.item) as T], go) ?? go()
         },
       })
     } catch (error) {

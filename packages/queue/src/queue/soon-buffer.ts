@@ -1,5 +1,6 @@
 import {
   type AddOutcome,
+  type Ask,
   type Awaitable,
   addSoonKeysMax,
   mergeTraces,
@@ -13,9 +14,7 @@ import { isTransient, retryDelayMs } from '../driver/retryable.ts'
 
 /** An add without a caller that waits for it. */
 export interface SoonAdd {
-  readonly key: string
-  priority: number
-  trace: string | undefined
+  readonly ask: Pick<Ask, 'key'> & { priority: number; trace?: string | undefined }
   /** Stores it: when it is the turn of `user` at the gate of the store, or now. */
   store(user: GateUser | undefined): Awaitable<AddOutcome>
 }
@@ -51,7 +50,8 @@ export class SoonBuffer implements GateUser {
   }
 
   push(add: SoonAdd): void {
-    const line = this.#lines.get(add.key)
+    const { key } = add.ask
+    const line = this.#lines.get(key)
     if (line !== undefined) {
       line.next = replacing(line.next, add)
       return
@@ -60,20 +60,20 @@ export class SoonBuffer implements GateUser {
       this.#calls.report(
         new SluiceError(
           'ERR_QUEUE_FULL',
-          `cannot keep the add of key ${JSON.stringify(add.key)}: ${addSoonKeysMax} keys are waiting ` +
+          `cannot keep the add of key ${JSON.stringify(key)}: ${addSoonKeysMax} keys are waiting ` +
             'to be stored already; it is dropped',
         ),
       )
       return
     }
-    const stored = this.#storeAll(add)
+    const stored = this.#storeAll(key, add)
     this.#underWay.add(stored)
     void stored.finally(() => this.#underWay.delete(stored))
   }
 
-  async #storeAll(first: SoonAdd): Promise<void> {
+  async #storeAll(key: string, first: SoonAdd): Promise<void> {
     const line: Line = { next: undefined }
-    this.#lines.set(first.key, line)
+    this.#lines.set(key, line)
     let add: SoonAdd | undefined = first
     for (let tries = 1; add !== undefined; tries += 1) {
       const isLast = this.#isFinal
@@ -95,7 +95,7 @@ export class SoonBuffer implements GateUser {
       add = take(line)
       tries = 0
     }
-    this.#lines.delete(first.key)
+    this.#lines.delete(key)
   }
 
   /** Waits for room in a full queue: for a key that leaves it, or until the common pause ends. */
@@ -138,8 +138,8 @@ function take(line: Line): SoonAdd | undefined {
 /** The later of two adds of a key, at the higher priority of both. */
 function replacing(earlier: SoonAdd | undefined, later: SoonAdd): SoonAdd {
   if (earlier !== undefined) {
-    later.priority = Math.max(earlier.priority, later.priority)
-    later.trace = mergeTraces(earlier.trace, later.trace)
+    later.ask.priority = Math.max(earlier.ask.priority, later.ask.priority)
+    later.ask.trace = mergeTraces(earlier.ask.trace, later.ask.trace)
   }
   return later
 }
