@@ -1,5 +1,5 @@
 import { checkFunction, checkObject } from '../checks/check.ts'
-import type { LimiterPlan } from './plan.ts'
+import { checkPlan, type LimiterPlan } from './plan.ts'
 
 /**
  * Decides how long a failed key waits before it is processed again.
@@ -32,11 +32,12 @@ export interface PlannedLimiter<T = unknown> extends Limiter<T> {
   readonly plan: LimiterPlan
 }
 
-/** Accepts any object with the three methods of a limiter. */
+/** Accepts any object with the three methods of a limiter, whose plan a store can follow if it has one. */
 export function checkLimiter<T>(parameter: string, limiter: Limiter<T>): Limiter<T> {
   checkObject(parameter, limiter)
   for (const method of ['when', 'forget', 'numRequeues'] as const) {
     checkFunction(`${parameter}.${method}`, limiter[method])
   }
+  if (limiter.plan !== undefined) checkPlan(limiter.plan, `${parameter}.plan`)
   return limiter
 }

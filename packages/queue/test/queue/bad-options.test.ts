@@ -56,6 +56,16 @@ const wrong: [option: string, values: readonly unknown[], parameter?: string][] 
   ['limiter', [null, 5, {}, { when: () => 1 }, { when: () => 1, forget: () => 1 }], 'limiter'],
 ]
 
+const methods = { when: () => 1, forget: () => undefined, numRequeues: () => 0 }
+const wrongPlans: readonly unknown[] = [
+  ...[null, 5, {}, { kind: 'exponentail', baseMs: 5, maxMs: 10 }],
+  // JSON has no infinity.
+  { kind: 'exponential', baseMs: 5, maxMs: Infinity },
+  { kind: 'fastSlow', fastMs: 5, slowMs: '50', maxFast: 3 },
+  { kind: 'maxOf', of: 5 },
+]
+wrong.push(['limiter', wrongPlans.map((plan) => ({ ...methods, plan })), 'limiter.plan'])
+
 describe.each(factories)('$factory', ({ make }) => {
   test('throws for bad options, naming them', () => {
     const problems: string[] = []
