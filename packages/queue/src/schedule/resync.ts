@@ -5,11 +5,13 @@ import {
   checkFunction,
   checkNumber,
   checkObject,
+  checkPriority,
   type JsonSafe,
   SluiceError,
   safeListener,
   systemClock,
 } from '@sluice/core'
+import { checkClock } from '../queue/options.ts'
 import type { AddAfterOptions } from '../queue/queue.ts'
 import { lowPriority } from '../worker/worker.ts'
 
@@ -70,6 +72,9 @@ export function resync<T>(options: ResyncOptions<T>): Resync {
   checkFunction('queue.addAfter', queue.addAfter)
   checkFunction('list', list)
   checkNumber('everyMs', everyMs, { min: 1, max: everyMsMax })
+  checkPriority('priority', priority)
+  checkClock(clock)
+  if (options.onError !== undefined) checkFunction('onError', options.onError)
   const report = safeListener(
     'the onError of resync',
     options.onError ?? ((error) => console.error('sluice: resync failed:', error)),

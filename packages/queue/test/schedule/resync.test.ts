@@ -219,6 +219,11 @@ test.each([
   [{ queue: {} }, /addAfter/],
   [{ queue: null }, /queue must be/],
   [{ every: 5 }, /every/],
+  [{ priority: 5_000 }, /^priority must be/],
+  [{ priority: null }, /^priority must be/],
+  [{ clock: {} }, /^clock.now must be/],
+  [{ clock: null }, /^clock must be/],
+  [{ onError: 'log' }, /^onError must be/],
 ] as const)('%o is refused', (wrong, message) => {
   const { queue } = setUp()
   const options = { queue, list: () => ['a'], everyMs: 1, ...wrong }
