@@ -35,8 +35,10 @@ local function expire(state, delayMs, number)
     if state.claimedPriority > state.priority then state.priority = state.claimedPriority end
     if state.due > now then
       local due, why = state.due, state.why
-      if dedupe == 'client-go' then
-        state.later = math.max(due, lostAt)
+      local later = math.max(due, lostAt)
+      -- A held key has a second run if it was imported with one: it never moves later.
+      if dedupe == 'client-go' and later < state.later then
+        state.later = later
         state.laterWhy = lostAt > due and WHY_BACKOFF or why
       end
       if lostAt < due then setDue(state, lostAt, WHY_BACKOFF, number) end

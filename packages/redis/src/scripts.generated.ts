@@ -1292,8 +1292,9 @@ else
 if state.claimedPriority > state.priority then state.priority = state.claimedPriority end
 if state.due > now then
 local due, why = state.due, state.why
-if dedupe == 'client-go' then
-state.later = math.max(due, lostAt)
+local later = math.max(due, lostAt)
+if dedupe == 'client-go' and later < state.later then
+state.later = later
 state.laterWhy = lostAt > due and WHY_BACKOFF or why
 end
 if lostAt < due then setDue(state, lostAt, WHY_BACKOFF, number) end

@@ -112,6 +112,15 @@ export const leaseMutants: readonly Mutant[] = [
       return outcome
     },
   })),
+  ruleMutant('lease-end-moves-later', 'the end of a lease moves a later run', (rules) => ({
+    expire(state, token, delayMs, maxCrashes, dedupe, now, seq) {
+      const lostAt = state.leaseUntil + delayMs
+      const isMoved = state.dueAt > now && state.laterAt < lostAt
+      const outcome = rules.expire(state, token, delayMs, maxCrashes, dedupe, now, seq)
+      if (outcome !== 'lost' && isMoved) state.laterAt = lostAt
+      return outcome
+    },
+  })),
   ruleMutant('lease-end-two-runs', 'the end of a lease always adds a separate run', (rules) => ({
     expire: (state, token, delayMs, maxCrashes, _, now, seq) =>
       rules.expire(state, token, delayMs, maxCrashes, 'client-go', now, seq),

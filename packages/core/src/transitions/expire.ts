@@ -38,8 +38,10 @@ export function expire(
     bringBackPriority(state)
     if (state.dueAt > now) {
       const { dueAt, why } = state
-      if (dedupe === 'client-go') {
-        state.laterAt = Math.max(dueAt, lostAt)
+      const laterAt = Math.max(dueAt, lostAt)
+      // A held key has a second run if it was imported with one: it never moves later.
+      if (dedupe === 'client-go' && laterAt < state.laterAt) {
+        state.laterAt = laterAt
         state.laterWhy = lostAt > dueAt ? 'backoff' : why
       }
       if (lostAt < dueAt) setDue(state, lostAt, 'backoff', seq)

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { transferRow } from '@sluice/core/driver'
 import type { Case } from '../../case.ts'
 import type { Scene } from '../../scene/scene.ts'
+import { transferVerbs } from '../../scene/transfer-verbs.ts'
 
 /** Lets the lease of a key expire `times` times. */
 async function crash(s: Scene, key: string, times = 1): Promise<void> {
@@ -97,6 +99,23 @@ export const crashCases: readonly Case[] = [
       const claim = await s.claimOne('a')
       assert.equal(claim.crashes, 0)
       assert.equal(claim.failures, 0)
+    },
+  },
+  {
+    id: 'crash.imported-later',
+    title: 'the end of a lease moves no run later that was imported meanwhile',
+    needs: { transfer: true },
+    async run(s) {
+      await s.add('a')
+      const claim = await s.claimOne('a', { leaseMs: 10 })
+      const other = s.on('other')
+      await other.addAfter('a', 100)
+      const row = transferRow(await other.row('a'))
+      const laterAt = row.dueAt + 9
+      await transferVerbs(s).importRows(s.queue, [{ ...row, laterAt }])
+      await s.step(10)
+      await s.expire(claim, { plan: { kind: 'exponential', baseMs: 999, maxMs: 999 } })
+      assert.equal((await s.row('a')).laterAt, laterAt)
     },
   },
   {
