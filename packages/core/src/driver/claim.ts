@@ -12,7 +12,7 @@ export interface Lease {
 
 /** The arguments of a claim. */
 export interface ClaimRequest {
-  /** The most keys to claim; at least 1. */
+  /** The most keys to claim, from 1 to `batchKeysMax`. */
   readonly limit: number
   /** The name of the holder: random, one per queue object. */
   readonly holder: string
