@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
 import { fakeClock } from '@sluice/core/testing'
 import { createQueue, memoryDriver } from 'sluice'
 import { exportQueue, importQueue } from 'sluice/transfer'
@@ -133,6 +136,18 @@ describe.each([...storeKinds, postgresKind()])('$name', ({ make }) => {
     const held = await waiting
     expect(held?.key).toBeTypeOf('string')
     await held?.release()
+    await source.close()
+    await target.close()
+  })
+
+  test('a file is read line by line, however long its store takes to open', async () => {
+    const { source } = await setUp()
+    const lines = await collect(exportQueue(source))
+    const reader = createInterface({ input: Readable.from(lines) })
+    const isReading = once(reader, 'line')
+    const target = createQueue({ name: 'q', driver: around(make(), 'open', () => isReading) })
+    const { imported } = await importQueue(target, reader)
+    expect(imported).toBe(lines.length - 3)
     await source.close()
     await target.close()
   })

@@ -45,8 +45,6 @@ export async function importQueue<T>(
   const { timeoutMs } = calls.options
   if (core.phase === 'closed') throw calls.closedError()
   const transfer = transferOf('queue', driver)
-  // The answer has the difference between the store's time and its wall clock.
-  await calls.inquire(() => core.backend.now())
   const change = <R>(send: () => Awaitable<R>): Awaitable<R> =>
     calls.change(() => whenFree(timeoutMs, send))
   const result = { imported: 0, merged: 0, unchanged: 0 }
@@ -77,8 +75,12 @@ export async function importQueue<T>(
           'must not be here: an export has one head and one end',
         )
       }
-      if (line.as === 'head') await change(() => transfer.raiseTokens(line.head.lastToken))
-      else if (line.as === 'bucket') {
+      if (line.as === 'head') {
+        // The answer has the difference between the store's time and its wall clock. Not before the iteration
+        // has begun: `readLines` of Node loses the lines that come until then.
+        await calls.inquire(() => core.backend.now())
+        await change(() => transfer.raiseTokens(line.head.lastToken))
+      } else if (line.as === 'bucket') {
         await change(() => transfer.importBuckets([enteringBucket(driver, line.bucket)]))
       } else if (line.as === 'end') expected = line.keys
       else {
