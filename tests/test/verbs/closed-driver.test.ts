@@ -19,4 +19,13 @@ describe.each([...opened, postgresKind(), redisKind()])('$name', ({ make }) => {
 
     await expect(promise).resolves.toMatchObject({ code: 'ERR_STORE' })
   })
+
+  test('a purge of many keys ends, or says that its queue was closed', async () => {
+    const queue = createQueue<string>({ name: 'orders', driver: make() })
+    for (let from = 0; from < 3_000; from += 1_000)
+      await queue.addMany(Array.from({ length: 1_000 }, (_, at) => `order/${from + at}`))
+    const purged = queue.inspect.purge().catch((error: { code: string }) => error.code)
+    await queue.close()
+    expect([3_000, 'ERR_CLOSED']).toContain(await purged)
+  })
 })

@@ -192,7 +192,8 @@ export class QueueInspection implements Inspect {
     request: object,
     send: (operate: Operate) => Awaitable<R>,
   ): Promise<R> {
-    const { calls } = this.#core
+    const core = this.#core
+    const { calls } = core
     const { driver, name, handle } = calls
     const { timeoutMs } = calls.options
     const { operate } = driver
@@ -213,9 +214,15 @@ export class QueueInspection implements Inspect {
       handle.wake(name, undefined, verb === 'pause' || verb === 'park')
       return result
     }
-    // A purge takes as long as the queue has keys, and makes progress meanwhile.
     const call = (): Awaitable<R> => calls.call('operate', sent, operated)
-    return await (verb === 'purge' ? call() : calls.change(call))
+    if (verb !== 'purge') return await calls.change(call)
+    // A purge takes as long as the queue has keys, and makes progress meanwhile.
+    try {
+      return await call()
+    } catch (error) {
+      // Its next step finds the driver closed if the queue was closed meanwhile.
+      throw core.phase === 'closed' ? calls.closedError() : error
+    }
   }
 
   async #one(verb: 'park' | 'runNow' | 'remove', key: string): Promise<OperateOutcome> {

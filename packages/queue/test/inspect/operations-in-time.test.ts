@@ -1,3 +1,4 @@
+import { SluiceError } from '@sluice/core'
 import { expect, test } from 'vitest'
 import { nextTurn } from '../support/late-driver.ts'
 import { fakeRealTime } from '../support/real-time.ts'
@@ -63,6 +64,22 @@ test('a purge may take longer than timeoutMs: it removes any number of keys', as
   await time.pass(2 * timeoutMs)
   scene.late.letGo('purge')
   expect(await purged).toBe(1)
+})
+
+test('a purge that a close has interrupted says so', async () => {
+  const scene = new Scene(late)
+  const queue = scene.queue()
+  await queue.add('a')
+  scene.late.hold('purge')
+  scene.late.after = ({ verb }) => {
+    if (verb === 'purge') throw new SluiceError('ERR_STORE', 'the driver is not open')
+  }
+  const purged = seen(queue.inspect.purge())
+  await scene.quiet()
+  await queue.close()
+  scene.late.letGo('purge')
+  await scene.quiet()
+  expect(purged.error).toMatchObject({ code: 'ERR_CLOSED' })
 })
 
 test('an operation on a store that is not opened in time is not made later', async () => {
