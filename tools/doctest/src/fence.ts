@@ -106,6 +106,16 @@ export function firstWithSetup(fences: readonly Fence[]): string[] {
     .map((fence) => `${fence?.path}:${fence?.line}`)
 }
 
+/**
+ * The fences with a `using` declaration, which Node 22 has not, and does not strip as it strips types: readers
+ * run what they copy as it is.
+ */
+export function newerThanNode22(fences: readonly Fence[]): string[] {
+  return fences
+    .filter(({ path, code }) => path.endsWith('.md') && /^\s*(await )?using \w+ =/m.test(code))
+    .map(({ path, line }) => `${path}:${line}`)
+}
+
 /** The packages a fence names. */
 export function packagesOf({ code, setup }: Fence): string[] {
   const names = [...`${setup}\n${code}`.matchAll(/\b(?:from|import|import\()\s*'([^'.][^']*)'/g)]

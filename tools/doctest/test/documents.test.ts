@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { afterAll, describe, test } from 'vitest'
-import { type Fence, fencesOf, firstWithSetup, packagesOf } from '../src/fence.ts'
+import { type Fence, fencesOf, firstWithSetup, newerThanNode22, packagesOf } from '../src/fence.ts'
 import { clearAway, complaints, execute, layOut } from '../src/workbench.ts'
 
 // Every TypeScript fence of every page and doc comment is compiled, and executed unless it says
@@ -41,6 +41,10 @@ describe('documents', () => {
 
   test('show all of the first program of a README', () => {
     assert.deepEqual(firstWithSetup(fences), [])
+  })
+
+  test('show code that the oldest Node runs', () => {
+    assert.deepEqual(newerThanNode22(fences), [])
   })
 
   for (const sheet of sheets) {
