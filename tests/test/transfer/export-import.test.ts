@@ -1,4 +1,8 @@
 import { once } from 'node:events'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { fakeClock } from '@sluice/core/testing'
@@ -66,6 +70,20 @@ describe.each([...storeKinds, postgresKind()])('$name', ({ make }) => {
     expect(await collect(exportQueue(target))).toHaveLength(lines.length)
     await old?.release()
     await young?.release()
+    await source.close()
+    await target.close()
+  })
+
+  test('texts with line ends of Unicode go through a file that readLines reads', async () => {
+    const { source, target } = await setUp()
+    const key = 'a\u2028b\u2029c'
+    await source.add(key)
+    const file = join(mkdtempSync(join(tmpdir(), 'sluice-export-')), 'lines')
+    writeFileSync(file, await collect(exportQueue(source)).then((lines) => lines.join('')))
+    const handle = await open(file)
+    await importQueue(target, handle.readLines())
+    await handle.close()
+    expect((await target.inspect.get(key))?.key).toBe(key)
     await source.close()
     await target.close()
   })

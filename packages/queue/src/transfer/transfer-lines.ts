@@ -51,9 +51,13 @@ export type ExportLine =
 const instants = ['dueAt', 'laterAt', 'readyAt', 'askedAt', 'failedAt'] as const
 const reasons: readonly DueReason[] = ['add', 'delay', 'backoff']
 
-/** Writes a line, with the line feed. Members that are not set are left out. */
+/**
+ * Writes a line, with the line feed. Members that are not set are left out. The separators of Unicode are escaped,
+ * since `readLines` of Node ends lines at them, too.
+ */
 export function writeLine(line: ExportLine): string {
-  return `${JSON.stringify(written(line))}\n`
+  const text = JSON.stringify(written(line))
+  return `${text.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}\n`
 }
 
 function written(line: ExportLine): object {
