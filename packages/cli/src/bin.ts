@@ -3,10 +3,10 @@
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import process from 'node:process'
-import { createInterface } from 'node:readline'
 import type { WriteStream } from 'node:tty'
 import { systemClock } from '@sluice/core'
 import { exitCodes } from './exit-codes.ts'
+import { linesOf } from './lines-of.ts'
 import { newerNodeNeeded } from './manifest.ts'
 import { Interrupted, type Terminal, type TerminalOutput } from './terminal.ts'
 
@@ -59,11 +59,6 @@ function outputTo(stream: WriteStream): TerminalOutput {
       })
     },
   }
-}
-
-async function* linesOfStdin(): AsyncGenerator<string> {
-  // Made when the first line is wanted: lines that come earlier would be lost.
-  yield* createInterface({ input: process.stdin, crlfDelay: Infinity })
 }
 
 /** Reads keys one by one. Ctrl-C is a character then, and is made a signal again. */
@@ -133,7 +128,7 @@ function browse(url: string): Promise<boolean> {
 const terminal: Terminal = {
   stdin: {
     isTTY: process.stdin.isTTY === true,
-    lines: linesOfStdin,
+    lines: () => linesOf('stdin', process.stdin),
     onKey: process.stdin.isTTY ? onKey : undefined,
   },
   stdout: outputTo(process.stdout),

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, watch } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, watch, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { needs } from '@sluice/needs'
 import { describe, expect, test } from 'vitest'
-import { output, scratchFolder } from './cli.ts'
+import { cli, output, scratchFolder } from './cli.ts'
 import { folderWithProgram, start } from './program.ts'
 import { newFile, storeKinds } from './stores.ts'
 
@@ -52,6 +52,41 @@ test('keys come through a pipe', async () => {
   const program = start(['add', 'orders', '--stdin'], { SLUICE_STORE: store })
   program.child.stdin.end('a\nb\r\nc')
   expect(await program.ended).toMatchObject({ code: 0, out: '3 added\n' })
+})
+
+test('only a line feed ends a line, and a byte order mark is no part of the first', async () => {
+  const store = newFile()
+  const program = start(['add', 'orders', '--stdin'], { SLUICE_STORE: store })
+  program.child.stdin.end('\ufeffa\n\ufeffb\nc\u2028d\u2029')
+  expect(await program.ended).toMatchObject({ code: 0, out: '3 added\n' })
+  const { keys } = JSON.parse(await output(['ls', 'orders', '-o', 'json'], { store }))
+  const names = keys.map(({ key }: { key: string }) => key)
+  expect(names.toSorted()).toEqual(['a', 'c\u2028d\u2029', '\ufeffb'])
+})
+
+describe('text that is not UTF-8, of which two keys could become one', () => {
+  const latin = Buffer.from('order/1\ncaf\u00e9\ncaf\u00e8\n', 'latin1')
+
+  test('is refused on stdin, after the lines before it', async () => {
+    const store = newFile()
+    const program = start(['add', 'orders', '--stdin'], { SLUICE_STORE: store })
+    program.child.stdin.end(latin)
+    expect(await program.ended).toMatchObject({
+      code: 1,
+      err: 'sluice: stdin cannot be read: line 2 is not UTF-8 [ERR_FILE]\n',
+    })
+    expect(await output(['ls', 'orders', '-o', 'name'], { store })).toBe('order/1\n')
+  })
+
+  test('is refused in a file', async () => {
+    const file = join(scratchFolder(), 'orders.ndjson')
+    writeFileSync(file, latin.subarray(8))
+    const { code, err } = await cli(['import', 'orders', file], { store: newFile() })
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: 'sluice: the file cannot be read: line 1 is not UTF-8 [ERR_FILE]\n',
+    })
+  })
 })
 
 describe('an export through a pipe, which ends before the store is open', () => {

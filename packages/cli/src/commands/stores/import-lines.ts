@@ -4,28 +4,21 @@ import { type CommandSpec, queueArgument } from '../../command.ts'
 import { CommandError } from '../../command-error.ts'
 import type { Context } from '../../context.ts'
 import { exitCodes } from '../../exit-codes.ts'
+import { linesOf } from '../../lines-of.ts'
 import { shown } from '../../output/escape.ts'
-
-function unreadable(error: unknown): CommandError {
-  const text = `the file cannot be read: ${(error as Error).message}`
-  return new CommandError('ERR_FILE', text, exitCodes.failed, error)
-}
 
 /** The lines of a file, which is open by then: of one that is missing, no line would be asked for. */
 async function linesOfFile(context: Context, path: string): Promise<AsyncIterable<string>> {
   const file = await open(path).catch((error: unknown) => {
-    throw unreadable(error)
+    const text = `the file cannot be read: ${(error as Error).message}`
+    throw new CommandError('ERR_FILE', text, exitCodes.failed, error)
   })
   context.defer(() => file.close())
   return read(file)
 }
 
 async function* read(file: FileHandle): AsyncGenerator<string> {
-  try {
-    yield* file.readLines()
-  } catch (error) {
-    throw unreadable(error)
-  }
+  yield* linesOf('the file', file.createReadStream())
 }
 
 export const importLines: CommandSpec = {
