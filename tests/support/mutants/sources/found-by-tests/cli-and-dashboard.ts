@@ -146,22 +146,17 @@ export const foundByTestsOfCliAndDashboard: readonly FoundByTest[] = [
     },
   },
   {
-    name: 'lines of stdin that come before the store is open are lost',
+    name: 'two keys that are no UTF-8 become one',
     edits: [
       {
-        file: 'packages/cli/src/bin.ts',
-        find: 'async function* linesOfStdin(): AsyncGenerator<string> {',
-        replace: 'function linesOfStdin(): AsyncIterable<string> {',
-      },
-      {
-        file: 'packages/cli/src/bin.ts',
-        find: 'yield* createInterface(',
-        replace: 'return createInterface(',
+        file: 'packages/cli/src/lines-of.ts',
+        find: 'if (!isUtf8(bytes)) throw ',
+        replace: 'if (!isUtf8(bytes)) void ',
       },
     ],
     finder: {
       file: 'packages/cli/test/process.test.ts',
-      title: 'an export through a pipe, which ends before the store is open',
+      title: 'is refused on stdin, after the lines before it',
     },
   },
   {

@@ -78,8 +78,8 @@ export const foundByTestsOfInspection: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/inspect/queue-inspection.ts',
-        find: ': calls.change(call)',
-        replace: ': call()',
+        find: 'return await calls.change(call)',
+        replace: 'return await call()',
       },
     ],
     finder: {
