@@ -1,9 +1,9 @@
 import { SluiceError } from '@sluice/core'
-import { CommandError } from './command-error.ts'
-import { exitCodes } from './exit-codes.ts'
-import { oneLine, safeJson } from './output/escape.ts'
-import type { Printer } from './output/printer.ts'
-import type { Secrets } from './stores/secrets.ts'
+import { CommandError } from '../command-error.ts'
+import { exitCodes } from '../exit-codes.ts'
+import type { Secrets } from '../stores/secrets.ts'
+import { oneLine, safeJson } from './escape.ts'
+import type { Printer } from './printer.ts'
 
 /** Advice for errors whose messages contain none. */
 const remedies: Readonly<Record<string, string>> = {
