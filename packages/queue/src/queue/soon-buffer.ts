@@ -67,6 +67,8 @@ export class SoonBuffer implements GateUser {
       return
     }
     const stored = this.#storeAll(key, add)
+    // Stored at once, as in memory.
+    if (!this.#lines.has(key)) return
     this.#underWay.add(stored)
     void stored.finally(() => this.#underWay.delete(stored))
   }
@@ -79,7 +81,7 @@ export class SoonBuffer implements GateUser {
       const isLast = this.#isFinal
       try {
         const stored = add.store(isLast ? undefined : this)
-        // What is stored at once, as in memory, takes no room here, however many adds follow in this turn.
+        // What is stored at once takes no room here, however many adds follow in this turn.
         if (stored instanceof Promise) await stored
       } catch (error) {
         // The queue began to close while the add waited for its turn: it is tried once more, now.
