@@ -1,4 +1,4 @@
-import { checkFunction, checkOneOf } from '@sluice/core'
+import { checkFunction, checkOneOf, safeListener } from '@sluice/core'
 
 /** Options for errors of a loop's function. */
 export interface LoopErrorOptions {
@@ -26,7 +26,8 @@ function reportToConsole(error: unknown): void {
 export function errorHandler({ onError = 'reject', report }: LoopErrorOptions): HandleError {
   const goesOn = checkOneOf('onError', onError, ['reject', 'continue']) === 'continue'
   if (report !== undefined) checkFunction('report', report)
-  const tell = report ?? (goesOn ? reportToConsole : undefined)
+  const byDefault = goesOn ? reportToConsole : undefined
+  const tell = report === undefined ? byDefault : safeListener('the report of a loop', report)
   return (error) => {
     tell?.(error)
     if (!goesOn) throw error

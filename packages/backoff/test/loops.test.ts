@@ -261,6 +261,33 @@ describe('when the function fails', () => {
     }
   })
 
+  test.each([
+    ['throws', fail],
+    ['rejects', async () => await Promise.resolve().then(fail)],
+  ])('a report that %s changes nothing, and its error is printed', async (_, report) => {
+    const written = vi.spyOn(console, 'error').mockImplementation(() => {})
+    try {
+      const clock = fakeClock()
+      const { signal, abort } = controlled()
+      const own = new Error('of the function')
+      let runs = 0
+      const fn = () => {
+        runs += 1
+        throw own
+      }
+      await expect(until(fn, 1_000, { clock, report })).rejects.toBe(own)
+      const loop = until(fn, 1_000, { signal, clock, onError: 'continue', report })
+      await stepSeconds(clock, 1)
+      abort()
+      await loop
+      expect(runs).toBe(3)
+      expect(written).toHaveBeenCalledTimes(3)
+      expect(written.mock.calls[0]).toContain(own)
+    } finally {
+      written.mockRestore()
+    }
+  })
+
   test('a manager that gives no delay ends the loop', async () => {
     const clock = fakeClock()
     const manager = { clock, nextMs: () => Number.NaN }
