@@ -26,7 +26,7 @@ import { DriverHandle, type HandleUser } from '../driver/driver-handle.ts'
 import { inTime } from '../environment/timing.ts'
 import { type CheckedOptions, checkQueueOptions, quietAfterMsMin } from '../queue/options.ts'
 import type { Inspect } from './inspect.ts'
-import { QueueInspection } from './queue-inspection.ts'
+import { noPage, QueueInspection } from './queue-inspection.ts'
 import { shownBuckets, shownList } from './shown-instants.ts'
 import type { InspectStoreOptions, OperatorAsk, StoreInspection } from './store-inspection.ts'
 
@@ -138,7 +138,7 @@ class WholeStore implements StoreInspection, HandleUser {
 
   async now(): Promise<EpochMs> {
     const [name = 'any'] = this.#cores.keys()
-    const reply = await this.#look(() => this.#driver.list(name, { limit: 1 }))
+    const reply = await this.#look(() => this.#driver.list(name, noPage))
     return shownList(this.#driver, reply).now
   }
 

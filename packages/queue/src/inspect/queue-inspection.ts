@@ -53,6 +53,9 @@ const capDefault = 10_000
 /** How many keys one page has, and how many it may have. */
 const page = { default: 100, max: 1_000 }
 
+/** Asks for the store's time alone: for a page, memory would look at every key. */
+export const noPage: ListRequest = { keys: ['-'], limit: 1 }
+
 /** How long ago a worker may have been seen to count as there. */
 const workersWithinMs = 60_000
 
@@ -165,7 +168,7 @@ export class QueueInspection implements Inspect {
     const { calls } = this.#core
     const { driver, name } = calls
     const read = driver.history?.bind(driver)
-    if (read === undefined) return { now: (await this.row('-')).now, stepMs, steps: [] }
+    if (read === undefined) return { now: (await this.#list(noPage)).now, stepMs, steps: [] }
     return { stepMs, ...shownHistory(driver, await calls.inquire(() => read(name, stepMs))) }
   }
 
@@ -182,7 +185,7 @@ export class QueueInspection implements Inspect {
   async oldest(): Promise<{ readyAt: EpochMs; ageMs: number } | undefined> {
     const [{ oldestReadyAt: readyAt }, { now }] = await Promise.all([
       this.#counts(1),
-      this.#list({ limit: 1 }),
+      this.#list(noPage),
     ])
     return readyAt === never ? undefined : { readyAt, ageMs: Math.max(0, now - readyAt) }
   }

@@ -330,3 +330,16 @@ test('gives up looking into a store that does not answer', async () => {
   expect(await store.queue('q').oldest()).toBeUndefined()
   await store.close()
 })
+
+test('the time of a store, and the age of the oldest key, are not those of a page of keys', async () => {
+  const driver = new LateDriver(memoryDriver())
+  await using store = inspectStore(driver)
+  await store.now()
+  await store.queue('q').oldest()
+  const lists = driver.calls.filter(({ verb }) => verb === 'list')
+  // Where no order of keys is kept, as in memory, a page looks at every key.
+  expect(lists.map(({ request }) => request)).toEqual([
+    { keys: ['-'], limit: 1 },
+    { keys: ['-'], limit: 1 },
+  ])
+})
