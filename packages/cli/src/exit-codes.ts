@@ -4,7 +4,7 @@ export const exitCodes = {
   ok: 0,
   /** Failed; a line on stderr says why. */
   failed: 1,
-  /** A usage error, or not confirmed; nothing was changed. */
+  /** A usage error, or not confirmed; nothing was changed, but by the lines of `add --stdin` before a bad one. */
   usage: 2,
   /** `doctor` found a problem. */
   unhealthy: 3,
