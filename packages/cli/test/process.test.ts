@@ -128,7 +128,11 @@ describe('a signal', () => {
   })
 
   test('ends what waits for input', async () => {
-    const first = { import: '', add: Array.from({ length: 2_000 }, (_, at) => `${at}\n`).join('') }
+    const head = { sluice: 'queue', version: 1, queue: 'orders', exportedAt: 0, lastToken: 0 }
+    const first = {
+      import: `${JSON.stringify(head)}\n`,
+      add: Array.from({ length: 2_000 }, (_, at) => `${at}\n`).join(''),
+    }
     for (const [command, input] of Object.entries(first)) {
       const argv = command === 'add' ? ['add', 'orders', '--stdin'] : ['import', 'orders']
       const store = newFile()
