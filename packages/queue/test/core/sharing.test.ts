@@ -158,6 +158,18 @@ describe.each(setups)('a driver that queues share over $way', (setup) => {
 const away = new SluiceError('ERR_STORE', 'away', { retryable: true })
 const refused = new SluiceError('ERR_STORE', 'no permission')
 
+/** A driver that its only queue is closing, until the close is let go. */
+async function closingDriver() {
+  const scene = new Scene(late)
+  const driver = scene.late
+  const one = scene.queue()
+  await one.add('a')
+  driver.hold('close')
+  const closing = one.close()
+  await scene.quiet()
+  return { scene, driver, closing }
+}
+
 describe('opening and closing', () => {
   test('Options: opened by the first call of the first queue, closed with the last', async () => {
     const scene = new Scene(late)
@@ -179,13 +191,7 @@ describe('opening and closing', () => {
   })
 
   test('a queue that begins while the driver closes waits for that, and opens it again', async () => {
-    const scene = new Scene(late)
-    const driver = scene.late
-    const one = scene.queue()
-    await one.add('a')
-    driver.hold('close')
-    const closing = one.close()
-    await scene.quiet()
+    const { scene, driver, closing } = await closingDriver()
     const two = scene.queue()
     const adding = seen(two.add('b'))
     await scene.quiet()
@@ -204,13 +210,7 @@ describe('opening and closing', () => {
   })
 
   test('a queue that begins and is closed while the driver closes does not open it again', async () => {
-    const scene = new Scene(late)
-    const driver = scene.late
-    const one = scene.queue()
-    await one.add('a')
-    driver.hold('close')
-    const closing = one.close()
-    await scene.quiet()
+    const { scene, driver, closing } = await closingDriver()
     const two = scene.queue()
     const looking = refusal(two.len())
     await scene.quiet()
