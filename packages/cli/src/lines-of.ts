@@ -4,6 +4,12 @@ import { exitCodes } from './exit-codes.ts'
 
 const lineFeed = 10
 
+/** The error of input that cannot be read. */
+export function unreadable(name: string, error: unknown): CommandError {
+  const text = `${name} cannot be read: ${(error as Error).message}`
+  return new CommandError('ERR_FILE', text, exitCodes.failed, error)
+}
+
 /**
  * The lines of a stream of UTF-8, without line feeds and a byte order mark. `node:readline` also ends lines at the
  * separators of Unicode, which keys may contain, and replaces what is no UTF-8: two keys could become one.
@@ -33,7 +39,6 @@ export async function* linesOf(
     const last = line(new Uint8Array())
     if (last !== '') yield last
   } catch (error) {
-    const text = `${name} cannot be read: ${(error as Error).message}`
-    throw new CommandError('ERR_FILE', text, exitCodes.failed, error)
+    throw unreadable(name, error)
   }
 }

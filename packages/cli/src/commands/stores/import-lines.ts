@@ -1,24 +1,17 @@
-import { type FileHandle, open } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type CommandSpec, queueArgument } from '../../command.ts'
-import { CommandError } from '../../command-error.ts'
 import type { Context } from '../../context.ts'
-import { exitCodes } from '../../exit-codes.ts'
-import { linesOf } from '../../lines-of.ts'
+import { linesOf, unreadable } from '../../lines-of.ts'
 import { shown } from '../../output/escape.ts'
 
 /** The lines of a file, which is open by then: of one that is missing, no line would be asked for. */
 async function linesOfFile(context: Context, path: string): Promise<AsyncIterable<string>> {
   const file = await open(path).catch((error: unknown) => {
-    const text = `the file cannot be read: ${(error as Error).message}`
-    throw new CommandError('ERR_FILE', text, exitCodes.failed, error)
+    throw unreadable('the file', error)
   })
   context.defer(() => file.close())
-  return read(file)
-}
-
-async function* read(file: FileHandle): AsyncGenerator<string> {
-  yield* linesOf('the file', file.createReadStream())
+  return linesOf('the file', file.createReadStream())
 }
 
 export const importLines: CommandSpec = {

@@ -141,8 +141,8 @@ export const foundByTestsOfOperators: readonly FoundByTest[] = [
     'a file that cannot be imported fails with the error of the system alone',
     [
       'cli/src/commands/stores/import-lines.ts',
-      'throw new CommandError(',
-      'throw (error as CommandError) ?? new CommandError(',
+      'throw unreadable(',
+      'throw (error as Error) ?? unreadable(',
     ],
     ['calling', 'a file that cannot be imported is named'],
   ),
