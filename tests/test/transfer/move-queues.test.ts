@@ -1,7 +1,7 @@
-import { never, type TransferRow } from '@sluice/core'
+import { never } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { hasRedis } from '@sluice/test-redis'
-import { createQueue, inspectStore, memoryDriver } from 'sluice'
+import { inspectStore, memoryDriver } from 'sluice'
 import { moveQueues } from 'sluice/transfer'
 import { describe, expect, test } from 'vitest'
 import { postgresKind } from '../../support/stores/postgres-kind.ts'
@@ -45,35 +45,6 @@ async function setUp(
   const lastToken = await fill(from, clock, many)
   return { clock, from, to, lastToken }
 }
-
-test('a store gets no more keys and text in a call than it wants', async () => {
-  const from = memoryDriver()
-  const to = Object.assign(memoryDriver(), { batchKeys: 5, batchBytes: 100 })
-  const calls: { readonly keys: number; readonly bytes: number }[] = []
-  const { transfer } = to
-  const { importRows } = transfer!
-  Object.assign(transfer!, {
-    importRows: (queue: string, rows: readonly TransferRow[]) => {
-      const bytes = rows.reduce((sum, { key, item = '' }) => sum + key.length + item.length, 0)
-      calls.push({ keys: rows.length, bytes })
-      return importRows.call(transfer, queue, rows)
-    },
-  })
-  const queue = createQueue<{ id: string; text: string }>({
-    name: queueName,
-    driver: from,
-    keyOf: ({ id }) => id,
-  })
-  const long = Array.from({ length: 4 }, (_, at) => ({ id: `a${at}`, text: 'x'.repeat(200) }))
-  const short = Array.from({ length: 20 }, (_, at) => ({ id: `b${at}`, text: '' }))
-  await queue.addMany([...long, ...short])
-  await queue.close()
-  await moveQueues({ from, to })
-  const expected = [1, 1, 1, 1]
-  expect(calls.slice(0, 4).map(({ keys }) => keys)).toEqual(expected)
-  expect(calls.slice(4).every(({ keys, bytes }) => keys <= 5 && bytes <= 100)).toBe(true)
-  expect(calls.reduce((sum, { keys }) => sum + keys, 0)).toBe(24)
-})
 
 describe.each(pairs)('from $from.name to $to.name', (pair) => {
   test('everything comes along, in its place, and fencing numbers go on rising', async () => {

@@ -135,6 +135,8 @@ class QueueMove {
   readonly #queue: string
   readonly #signal: AbortSignal | undefined
   #moved = 0
+  /** Keys up to this one were moved, but for those that changed or came meanwhile. */
+  #cursor: string | undefined
 
   constructor(from: Side, to: Side, queue: string, signal: AbortSignal | undefined) {
     this.#from = from
@@ -208,11 +210,16 @@ class QueueMove {
     return isInUse || !(isPausedThere || here.paused)
   }
 
-  /** Moves the first keys; `undefined` if there are none. */
+  /** Moves the next keys, after the last ones the first; `undefined` if there are none. */
   async #moveSome(): Promise<number | undefined> {
     const { driver, transfer } = this.#from
     const { driver: to, transfer: target } = this.#to
-    const { rows } = await driver.list(this.#queue, { limit: keysMaxOf(driver, to) })
+    const limit = keysMaxOf(driver, to)
+    let page = await driver.list(this.#queue, { cursor: this.#cursor, limit })
+    if (page.rows.length === 0 && this.#cursor !== undefined) {
+      page = await driver.list(this.#queue, { limit })
+    }
+    const { rows, cursor } = page
     if (rows.length === 0) return undefined
     if (rows.some(({ token }) => token !== noToken)) {
       // The queue was resumed meanwhile.
@@ -228,6 +235,7 @@ class QueueMove {
       const outcomes = await transfer.dropRows(this.#queue, moving)
       dropped += outcomes.filter((outcome) => outcome === 'dropped').length
     }
+    this.#cursor = cursor
     return dropped
   }
 

@@ -1,0 +1,55 @@
+import type { TransferRow } from '@sluice/core'
+import { createQueue, memoryDriver } from 'sluice'
+import { moveQueues } from 'sluice/transfer'
+import { expect, test } from 'vitest'
+import { queueName } from '../../support/transfer/full-queue.ts'
+
+test('a store gets no more keys and text in a call than it wants', async () => {
+  const from = memoryDriver()
+  const to = Object.assign(memoryDriver(), { batchKeys: 5, batchBytes: 100 })
+  const calls: { readonly keys: number; readonly bytes: number }[] = []
+  const { transfer } = to
+  const { importRows } = transfer!
+  Object.assign(transfer!, {
+    importRows: (queue: string, rows: readonly TransferRow[]) => {
+      const bytes = rows.reduce((sum, { key, item = '' }) => sum + key.length + item.length, 0)
+      calls.push({ keys: rows.length, bytes })
+      return importRows.call(transfer, queue, rows)
+    },
+  })
+  const queue = createQueue<{ id: string; text: string }>({
+    name: queueName,
+    driver: from,
+    keyOf: ({ id }) => id,
+  })
+  const long = Array.from({ length: 4 }, (_, at) => ({ id: `a${at}`, text: 'x'.repeat(200) }))
+  const short = Array.from({ length: 20 }, (_, at) => ({ id: `b${at}`, text: '' }))
+  await queue.addMany([...long, ...short])
+  await queue.close()
+  await moveQueues({ from, to })
+  const expected = [1, 1, 1, 1]
+  expect(calls.slice(0, 4).map(({ keys }) => keys)).toEqual(expected)
+  expect(calls.slice(4).every(({ keys, bytes }) => keys <= 5 && bytes <= 100)).toBe(true)
+  expect(calls.reduce((sum, { keys }) => sum + keys, 0)).toBe(24)
+})
+
+test('a page begins behind the one before, and what came meanwhile is moved at the end', async () => {
+  const from = memoryDriver()
+  const to = memoryDriver()
+  const producer = createQueue({ name: queueName, driver: from })
+  await producer.addMany(Array.from({ length: 2_500 }, (_, at) => `b${at + 1_000}`))
+  const cursors: (string | undefined)[] = []
+  const { list } = from
+  Object.assign(from, {
+    async list(...call: Parameters<typeof list>) {
+      const page = await list.apply(from, call)
+      if (cursors.push(call[1].cursor) === 2) await producer.addMany(['a', 'c'])
+      return page
+    },
+  })
+  const [moved] = await moveQueues({ from, to })
+  expect(moved).toMatchObject({ moved: 2_502 })
+  // The key behind the last one is on the third page, the one before the first on a page of its own.
+  expect(cursors).toEqual([undefined, 'b1999', 'b2999', undefined, undefined])
+  await producer.close()
+})
