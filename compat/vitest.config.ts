@@ -25,6 +25,13 @@ export default defineConfig({
     ],
   },
   ssr: { resolve: { conditions, externalConditions: ['sluice-source', 'node', 'default'] } },
-  // Nothing waits for these; they only end what hangs, also on a machine that is busy.
-  test: { include: ['*/*.test.ts'], maxConcurrency: 2, testTimeout: 180_000, hookTimeout: 240_000 },
+  test: {
+    include: ['*/*.test.ts'],
+    // On two cores one file would run after the other, and most wait for other runtimes and servers.
+    maxWorkers: 2,
+    maxConcurrency: 2,
+    // Nothing waits for these; they only end what hangs, also on a machine that is busy.
+    testTimeout: 180_000,
+    hookTimeout: 240_000,
+  },
 })
