@@ -33,23 +33,32 @@ test('a store gets no more keys and text in a call than it wants', async () => {
   expect(calls.reduce((sum, { keys }) => sum + keys, 0)).toBe(24)
 })
 
-test('a page begins behind the one before, and what came meanwhile is moved at the end', async () => {
-  const from = memoryDriver()
-  const to = memoryDriver()
-  const producer = createQueue({ name: queueName, driver: from })
-  await producer.addMany(Array.from({ length: 2_500 }, (_, at) => `b${at + 1_000}`))
-  const cursors: (string | undefined)[] = []
-  const { list } = from
-  Object.assign(from, {
-    async list(...call: Parameters<typeof list>) {
-      const page = await list.apply(from, call)
-      if (cursors.push(call[1].cursor) === 2) await producer.addMany(['a', 'c'])
-      return page
-    },
-  })
-  const [moved] = await moveQueues({ from, to })
-  expect(moved).toMatchObject({ moved: 2_502 })
-  // The key behind the last one is on the third page, the one before the first on a page of its own.
-  expect(cursors).toEqual([undefined, 'b1999', 'b2999', undefined, undefined])
-  await producer.close()
-})
+// The key behind the last one is on the third page, the one before the first on a page of its own.
+const pages = [undefined, 'b1999', 'b2999', undefined, undefined]
+
+test.each([
+  ['out of this process', false, pages],
+  ['in this process, which has larger pages', true, [undefined, undefined, undefined]],
+])(
+  'a page of a store %s begins behind the one before, and what came meanwhile is moved',
+  async (...row) => {
+    const [, isDirect, expected] = row
+    const from = memoryDriver()
+    const to = memoryDriver()
+    if (!isDirect) Object.assign(from, { direct: undefined })
+    const producer = createQueue({ name: queueName, driver: from })
+    await producer.addMany(Array.from({ length: 2_500 }, (_, at) => `b${at + 1_000}`))
+    const cursors: (string | undefined)[] = []
+    const { list } = from
+    Object.assign(from, {
+      async list(...call: Parameters<typeof list>) {
+        if (cursors.push(call[1].cursor) === 2) await producer.addMany(['a', 'c'])
+        return await list.apply(from, call)
+      },
+    })
+    const [moved] = await moveQueues({ from, to })
+    expect(moved).toMatchObject({ moved: 2_502 })
+    expect(cursors).toEqual(expected)
+    await producer.close()
+  },
+)

@@ -1,8 +1,9 @@
-import { batchKeysMax, nextTurn, SluiceTypeError } from '@sluice/core'
+import { nextTurn, SluiceTypeError } from '@sluice/core'
 import { transferRow } from '@sluice/core/driver'
 import type { QueueCore } from '../core/queue-core.ts'
 import { PlainQueue } from '../queue/plain-queue.ts'
 import type { Queue } from '../queue/queue.ts'
+import { pageKeysMax } from './transfer-batches.ts'
 import { leavingBucket, leavingInstant, leavingRow } from './transfer-instants.ts'
 import { writeLine } from './transfer-lines.ts'
 import { transferOf } from './transfer-of.ts'
@@ -39,7 +40,7 @@ export async function* exportQueue<T>(queue: Queue<T>): AsyncGenerator<string, v
   let keys = 0
   let cursor: string | undefined
   do {
-    const page = await calls.list({ cursor, limit: batchKeysMax })
+    const page = await calls.list({ cursor, limit: pageKeysMax(driver) })
     for (const row of page.rows) {
       yield writeLine({ as: 'key', row: leavingRow(driver, transferRow(row)) })
     }

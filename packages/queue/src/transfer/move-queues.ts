@@ -25,7 +25,7 @@ import { vanished } from '../driver/remarks.ts'
 import { isTransient, retryDelayMs } from '../driver/retryable.ts'
 import { randomName } from '../environment/environment.ts'
 import { moveMarkOf, setMoveMark } from './move-mark.ts'
-import { keysMaxOf, transferBatches } from './transfer-batches.ts'
+import { pageKeysMax, transferBatches } from './transfer-batches.ts'
 import { enteringBucket, enteringRow, leavingBucket, leavingRow } from './transfer-instants.ts'
 import { operateOf, transferOf } from './transfer-of.ts'
 
@@ -48,7 +48,7 @@ export interface MoveQueuesOptions {
   readonly resume?: boolean | undefined
   /** Interrupts the move; the same call made again continues it. */
   readonly signal?: AbortSignal | undefined
-  /** Called with the progress after each page. */
+  /** Called with the progress after each batch of keys, of a thousand at most. */
   readonly onProgress?: ((moved: MovedQueue) => void) | undefined
   /** The clock that both stores follow. Default: each its own. */
   readonly clock?: Clock | undefined
@@ -161,14 +161,10 @@ class QueueMove {
     await this.#raiseTokens()
     for (;;) {
       this.#signal?.throwIfAborted()
-      const page = await this.#moveSome()
-      if (page === undefined) break
+      const before = this.#moved
+      if (!(await this.#movePage(onProgress))) break
       // Producers keep changing the keys, or the queue was resumed: the next page is taken later.
-      if (page === 0) await this.#from.pause()
-      this.#moved += page
-      onProgress?.({ queue, moved: this.#moved })
-      // Stores in this process answer at once, and would block it, and the signal, until the last key.
-      await new Promise<void>(nextTurn)
+      if (this.#moved === before) await this.#from.pause()
     }
     // Once more: the source may have been resumed meanwhile, and have given out more tokens.
     await this.#raiseTokens()
@@ -210,33 +206,36 @@ class QueueMove {
     return isInUse || !(isPausedThere || here.paused)
   }
 
-  /** Moves the next keys, after the last ones the first; `undefined` if there are none. */
-  async #moveSome(): Promise<number | undefined> {
+  /** Moves the next keys, after the last ones the first; `false` if there are none. */
+  async #movePage(onProgress: MoveQueuesOptions['onProgress']): Promise<boolean> {
     const { driver, transfer } = this.#from
     const { driver: to, transfer: target } = this.#to
-    const limit = keysMaxOf(driver, to)
+    const limit = pageKeysMax(driver)
     let page = await driver.list(this.#queue, { cursor: this.#cursor, limit })
     if (page.rows.length === 0 && this.#cursor !== undefined) {
       page = await driver.list(this.#queue, { limit })
     }
     const { rows, cursor } = page
-    if (rows.length === 0) return undefined
+    if (rows.length === 0) return false
     if (rows.some(({ token }) => token !== noToken)) {
       // The queue was resumed meanwhile.
       await this.#from.operate.pause(this.#queue)
       await this.#givenBack()
-      return 0
+      return true
     }
-    let dropped = 0
     for (const moving of transferBatches(rows.map(transferRow), driver, to)) {
+      this.#signal?.throwIfAborted()
       const entering = moving.map((row) => enteringRow(to, leavingRow(driver, row)))
       await target.importRows(this.#queue, entering)
       // A key that has changed since it was listed stays, and is listed and merged once more.
       const outcomes = await transfer.dropRows(this.#queue, moving)
-      dropped += outcomes.filter((outcome) => outcome === 'dropped').length
+      this.#moved += outcomes.filter((outcome) => outcome === 'dropped').length
+      onProgress?.({ queue: this.#queue, moved: this.#moved })
+      // Stores in this process answer at once, and would block it, and the signal, until the last key.
+      await new Promise<void>(nextTurn)
     }
     this.#cursor = cursor
-    return dropped
+    return true
   }
 
   /** Fencing numbers of the target continue above those that the source has given out so far. */

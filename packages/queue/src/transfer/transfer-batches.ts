@@ -6,18 +6,27 @@ export function keysMaxOf(...drivers: readonly Driver[]): number {
   return Math.min(batchKeysMax, ...drivers.map(({ batchKeys = batchKeysMax }) => batchKeys))
 }
 
-/** Rows in batches with no more text than all of these stores want in one call, or of one row. */
+/**
+ * The most keys to list at once. A store in this process holds them anyway, and its keys have no order, so
+ * that each page takes as long as the queue is.
+ */
+export function pageKeysMax({ direct }: Driver): number {
+  return direct === undefined ? batchKeysMax : 10 * batchKeysMax
+}
+
+/** Rows in batches with no more keys and text than all of these stores want in one call, or of one row. */
 export function transferBatches(
   rows: readonly TransferRow[],
   ...drivers: readonly Driver[]
 ): readonly (readonly TransferRow[])[] {
+  const keysMax = keysMaxOf(...drivers)
   const bytesMax = Math.min(...drivers.map(({ batchBytes = Infinity }) => batchBytes))
   const batches: TransferRow[][] = []
   let bytes = 0
   for (const row of rows) {
     const own = row.key.length + (row.item?.length ?? 0) + (row.lastError?.length ?? 0)
     const last = batches.at(-1)
-    if (last === undefined || bytes + own > bytesMax) {
+    if (last === undefined || last.length === keysMax || bytes + own > bytesMax) {
       batches.push([row])
       bytes = own
     } else {
