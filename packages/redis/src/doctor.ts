@@ -96,7 +96,10 @@ function serverFinding(infos: readonly Info[]): Finding {
   if (infos.length === 0) {
     return unreadable('server', 'INFO is withheld: grant it, so that failovers are noticed exactly')
   }
-  const summary = `${infos.length} primaries run version ${facts.version}`
+  const summary =
+    infos.length === 1
+      ? `the primary runs version ${facts.version}`
+      : `${infos.length} primaries run version ${facts.version}`
   return { check: 'server', level: 'ok', summary, facts }
 }
 

@@ -20,7 +20,9 @@ describe.skipIf(!hasRedis)('doctor', () => {
     Object.fromEntries(found.map(({ check, level }) => [check, level]))
 
   test('finds nothing on a server that is set up well', async () => {
-    expect(levels(await doctor({ url: server.url }))).toEqual({
+    const found = await doctor({ url: server.url })
+    expect(found[0]?.summary).toMatch(/^the primary runs version \d/)
+    expect(levels(found)).toEqual({
       server: 'ok',
       memory: 'ok',
       disk: 'ok',
@@ -124,8 +126,11 @@ describe.skipIf(!hasRedis)('doctor', () => {
     const cluster = await startCluster({ replicas: 0, settings: onDisk })
     onTestFinished(() => cluster.dispose())
     await cluster.nodes.at(-1)?.process.command('CONFIG', 'SET', 'appendonly', 'no')
-    const [, , disk] = await doctor({ url: `redis-cluster://127.0.0.1:${cluster.nodes[0]?.port}` })
+    const [first, , disk] = await doctor({
+      url: `redis-cluster://127.0.0.1:${cluster.nodes[0]?.port}`,
+    })
     expect(disk).toMatchObject({ check: 'disk', level: 'warning' })
+    expect(first?.summary).toMatch(/^3 primaries run version \d/)
   })
 
   test('what the user may not read is a warning that says so', async () => {
