@@ -227,6 +227,27 @@ for (const library of ['better-sqlite3', 'node:sqlite'] as const) {
     })
   })
 
+  test(`a call that cannot succeed in its transaction is not retryable, ${library}`, async () => {
+    const file = scratchFile()
+    const driver = sqliteDriver({ file, library, durability: 'process' })
+    await driver.open({})
+    const database = connect(library, file)
+    const add = () => driver.transact?.(database).add('q', [ask('a')], askOptions)
+    const isFinal = (text: RegExp) => (error: unknown) =>
+      SluiceError.is(error, 'ERR_STORE') && !error.retryable && text.test(error.message)
+    database.exec('begin')
+    firstValue(database, 'select count(*) from sluice_keys')
+    await driver.add('q', [ask('b')], askOptions)
+    assert.throws(add, isFinal(/since this transaction read it; roll back/))
+    database.exec('rollback; pragma query_only = on; begin')
+    assert.throws(add, isFinal(/cannot write/))
+    database.exec('rollback; pragma query_only = off; begin immediate')
+    assert.ok(add())
+    database.exec('commit')
+    await driver.close()
+    database.close()
+  })
+
   test(`a connection of another library is refused, ${library}`, async () => {
     const file = scratchFile()
     const driver = sqliteDriver({ file, library, durability: 'process' })

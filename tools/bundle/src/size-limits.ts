@@ -5,7 +5,7 @@
  */
 export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/backoff': 5,
-  '@sluice/cli': 315.6,
+  '@sluice/cli': 315.7,
   '@sluice/conformance': 91,
   '@sluice/conformance/cli': 79.2,
   '@sluice/conformance/node-test': 77,

@@ -97,6 +97,12 @@ export function storeError(error: unknown, stage: Stage, file: string): SluiceEr
   }
 }
 
+/** Whether a transaction that has begun with a read cannot write, since another one has written meanwhile. */
+export function isOfOldSnapshot(error: unknown): boolean {
+  const { code, errcode } = error as { readonly code?: unknown; readonly errcode?: unknown }
+  return code === 'SQLITE_BUSY_SNAPSHOT' || errcode === 517
+}
+
 /** Whether there was no room for the `-shm`, which SQLite calls an input or output error. */
 function isWithoutLocks(error: unknown): boolean {
   const { code, errcode } = error as { readonly code?: unknown; readonly errcode?: unknown }

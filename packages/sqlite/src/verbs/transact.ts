@@ -6,7 +6,7 @@ import {
   SluiceTypeError,
 } from '@sluice/core/driver'
 import { fileOf, isInTransaction } from '../connection/database-source.ts'
-import { storeError } from '../connection/errors.ts'
+import { errorKindOf, isOfOldSnapshot, storeError } from '../connection/errors.ts'
 import { prepareStatements, type Statements } from '../connection/statements.ts'
 import { realPathOf } from '../connection/store-file.ts'
 import type { SqliteDatabase } from '../library/database.ts'
@@ -62,7 +62,7 @@ export function transact(target: TransactTarget, transaction: unknown): DriverTr
         return value
       })
     } catch (error) {
-      throw storeError(error, 'before-commit', target.file)
+      throw transactionError(error, target.file)
     }
   }
   return {
@@ -96,6 +96,20 @@ function statementsOf(database: SqliteDatabase): Statements {
   const statements = prepareStatements(database)
   preparedFor.set(database, statements)
   return statements
+}
+
+/** Where every further call in the transaction would fail too, the error does not say that it may be repeated. */
+function transactionError(error: unknown, file: string): SluiceError {
+  const why = whyNoFurtherCall(error, file)
+  if (why === undefined) return storeError(error, 'before-commit', file)
+  return new SluiceError('ERR_STORE', why, { cause: error })
+}
+
+function whyNoFurtherCall(error: unknown, file: string): string | undefined {
+  if (isOfOldSnapshot(error)) {
+    return `${file} was written to since this transaction read it; roll back, and \`begin immediate\``
+  }
+  return errorKindOf(error) === 'read-only' ? `this transaction cannot write to ${file}` : undefined
 }
 
 /** Does `work` atomically inside a transaction that continues if it fails. */

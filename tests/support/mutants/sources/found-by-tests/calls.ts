@@ -274,6 +274,20 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'a call that cannot succeed in its transaction is to be repeated in it',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection/errors.ts',
+        find: "return code === 'SQLITE_BUSY_SNAPSHOT' || errcode === 517",
+        replace: 'return code === errcode',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/transact.test.ts',
+      title: 'a call that cannot succeed in its transaction is not retryable',
+    },
+  },
+  {
     name: 'only the first of several transactions is seen to have committed',
     edits: [
       {
