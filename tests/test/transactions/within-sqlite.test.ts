@@ -266,6 +266,19 @@ test('a limiter that counts in this process is called with forget in a transacti
   database.close()
 })
 
+test('an addMany that names a key ten thousand times adds it once', async () => {
+  const { queue, database, transaction } = setUp()
+  await queue.len()
+  const outcomes = new Map<string, number>()
+  transaction(() => {
+    for (const outcome of queue.within(database).addMany(Array(10_000).fill('order/1'))) {
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
+    }
+  })
+  expect(Object.fromEntries(outcomes)).toEqual({ added: 1, unchanged: 9_999 })
+  expect(await queue.len()).toBe(1)
+})
+
 test('an error of addMany says which item is wrong', async () => {
   const database = new DatabaseSync(emptyFile())
   const queue = createRateLimitingQueue<string>({

@@ -27,6 +27,17 @@ function then<A, B>(answer: Awaitable<A>, next: (answer: A) => B): Awaitable<B> 
   return answer instanceof Promise ? answer.then(next) : next(answer)
 }
 
+/** As many parts from this index on as one call takes. */
+function stepFrom<Part extends Ask | Finish>(parts: readonly Part[], from: number): Part[] {
+  const step = new Map<string, Part>()
+  for (let at = from; at < parts.length && step.size < batchKeysMax; at += 1) {
+    const part = parts[at] as Part
+    if (step.has(part.key)) break
+    step.set(part.key, part)
+  }
+  return [...step.values()]
+}
+
 function first<Outcome>(outcomes: readonly Outcome[]): Outcome {
   return outcomes[0] as Outcome
 }
@@ -128,28 +139,35 @@ export class QueueTransaction<T> {
     parts: readonly Part[],
     send: (step: readonly Part[]) => Awaitable<readonly (Reply | Failure)[]>,
     outcomeOf: (reply: Reply, index: number) => Outcome,
-    from = 0,
   ): Awaitable<Outcome[]> {
-    const step = new Map<string, Part>()
-    let at = from
-    for (; at < parts.length && step.size < batchKeysMax; at += 1) {
-      const part = parts[at] as Part
-      if (step.has(part.key)) break
-      step.set(part.key, part)
-    }
-    if (at === from) return []
     const { calls } = this.#core
-    const opening = inTime(calls.open(), calls.options.timeoutMs, 'open the store')
-    const answer = then(opening, () => send([...step.values()]))
-    return then(answer as Awaitable<readonly (Reply | Failure)[]>, (replies) => {
-      const outcomes = replies.map((reply, index) => {
+    const outcomes: Outcome[] = []
+    let at = 0
+    const next = (): Awaitable<readonly (Reply | Failure)[]> => {
+      const step = stepFrom(parts, at)
+      at += step.length
+      const opening = inTime(calls.open(), calls.options.timeoutMs, 'open the store')
+      return then(opening, () => send(step)) as Awaitable<readonly (Reply | Failure)[]>
+    }
+    const take = (replies: readonly (Reply | Failure)[]): void => {
+      for (const reply of replies) {
         if (reply.outcome === 'failed') throw reply.error
-        return outcomeOf(reply as Reply, from + index)
-      })
+        outcomes.push(outcomeOf(reply as Reply, outcomes.length))
+      }
       this.#core.wakeSoon()
-      const rest = this.#inSteps(parts, send, outcomeOf, at)
-      return then(rest, (later) => [...outcomes, ...later])
-    }) as Awaitable<Outcome[]>
+    }
+    const finish = async (answer: Promise<readonly (Reply | Failure)[]>): Promise<Outcome[]> => {
+      take(await answer)
+      while (at < parts.length) take(await next())
+      return outcomes
+    }
+    // Not recursive: a list that names one key again and again has a step for each time.
+    while (at < parts.length) {
+      const answer = next()
+      if (answer instanceof Promise) return finish(answer)
+      take(answer)
+    }
+    return outcomes
   }
 
   #held(held: Held<T>): HeldKey<T> {

@@ -49,8 +49,8 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/queue/queue-transaction.ts',
-        find: 'const answer = then(opening, () => send([...step.values()]))',
-        replace: 'void opening\n    const answer = send([...step.values()])',
+        find: 'return then(opening, () => send(step)) as Awaitable<readonly (Reply | Failure)[]>',
+        replace: 'void opening\n      return send(step)',
       },
       {
         file: 'packages/queue/src/driver/driver-calls.ts',
