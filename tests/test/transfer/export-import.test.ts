@@ -5,10 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
+import type { Driver } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
+import { sqliteDriver } from '@sluice/sqlite'
 import { createQueue, memoryDriver } from 'sluice'
 import { exportQueue, importQueue } from 'sluice/transfer'
 import { describe, expect, test } from 'vitest'
+import { emptyFile } from '../../support/stores/empty-file.ts'
 import { postgresKind } from '../../support/stores/postgres-kind.ts'
 import { storeKinds } from '../../support/stores/store-kind.ts'
 import { around } from '../../support/transfer/around.ts'
@@ -305,4 +308,26 @@ test('a store that does not answer does not keep an export or an import waiting'
     ]
     await expect(importQueue(queue, lines)).rejects.toMatchObject({ code: 'ERR_UNKNOWN_OUTCOME' })
   }
+})
+
+test('an add that was accepted before the export is in it, though it is answered later', async () => {
+  const store = sqliteDriver({ file: emptyFile(), durability: 'process' })
+  const { promise: mayAdd, resolve: letAdd } = Promise.withResolvers<void>()
+  const add: Driver['add'] = async (...asked) => {
+    await mayAdd
+    return await store.add(...asked)
+  }
+  const driver = new Proxy(store, {
+    get(_, property) {
+      const value = property === 'add' ? add : (Reflect.get(store, property, store) as unknown)
+      return typeof value === 'function' ? value.bind(store) : value
+    },
+  })
+  await using queue = createQueue<string>({ name: 'q', driver })
+  queue.addSoon('a')
+  const exporting = collect(exportQueue(queue))
+  // An export that does not wait for the add reads the file in the first of these turns.
+  for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate)
+  letAdd()
+  expect((await exporting)[1]).toContain('{"key":"a"')
 })

@@ -1,6 +1,7 @@
 import { nextTurn, SluiceTypeError } from '@sluice/core'
 import { transferRow } from '@sluice/core/driver'
 import type { QueueCore } from '../core/queue-core.ts'
+import { noPage } from '../inspect/queue-inspection.ts'
 import { PlainQueue } from '../queue/plain-queue.ts'
 import type { Queue } from '../queue/queue.ts'
 import { pageKeysMax } from './transfer-batches.ts'
@@ -29,8 +30,11 @@ export async function* exportQueue<T>(queue: Queue<T>): AsyncGenerator<string, v
   const { driver, name } = calls
   if (core.phase === 'closed') throw calls.closedError()
   const transfer = transferOf('queue', driver)
-  // The answer also has the difference between the store's time and its wall clock.
-  const now = await calls.inquire(() => core.backend.now())
+  // Adds that were accepted are in the copy.
+  await calls.inquire(() => core.backend.idle())
+  // The answer also has the difference between the store's time and its wall clock. A tick would write, which
+  // a role that may only read cannot do.
+  const { now } = await calls.list(noPage)
   const lastToken = await calls.inquire(() => transfer.lastToken())
   const exportedAt = leavingInstant(driver, now)
   yield writeLine({ as: 'head', head: { queue: name, exportedAt, lastToken } })
