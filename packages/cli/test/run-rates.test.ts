@@ -59,6 +59,15 @@ test('then, what it has done since it was seen before counts, for a minute back'
   expect(quiet).toEqual({ runsPerSecond: 0, busy: 2, slots: 4 })
 })
 
+test('of a worker that is gone nothing is kept, so that it counts from its start if it returns', () => {
+  const rates = new RunRates()
+  rates.of('q', [worker(10_000, 50, 5, 3)])
+  rates.of('other', [])
+  expect(rates.of('q', [worker(20_000, 250, 5, 3)])).toMatchObject({ runsPerSecond: 20 })
+  expect(rates.of('q', [])).toBeUndefined()
+  expect(rates.of('q', [worker(100_000, 300, 5, 3)])).toMatchObject({ runsPerSecond: 3 })
+})
+
 test('workers that count nothing have no rates', () => {
   const { stats: _, ...silent } = worker(10_000, 1, 0, 1)
   expect(new RunRates().of('q', [silent])).toBeUndefined()

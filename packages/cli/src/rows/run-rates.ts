@@ -33,19 +33,25 @@ function add(into: number[], counts: readonly number[], sign: 1 | -1): void {
  * time, its totals since its start are used.
  */
 export class RunRates {
-  readonly #beats = new Map<string, Beat[]>()
+  readonly #beats = new Map<string, ReadonlyMap<string, Beat[]>>()
 
   /** Records the workers of a queue and returns their work of the last minute. */
   of(queue: string, workers: readonly WorkerRow[]): Rates | undefined {
     const sums = { runs: 0, failed: 0, perSecond: 0, busy: 0, slots: 0 }
     const wait: number[] = []
     const work: number[] = []
+    const before = this.#beats.get(queue)
+    // Nothing is kept of workers that are gone: a screen may be watched for weeks.
+    const beats = new Map<string, Beat[]>()
+    this.#beats.set(queue, beats)
     if (workers.every(({ stats }) => stats === undefined)) return undefined
     for (const worker of workers) {
       const { stats } = worker
       sums.slots += worker.concurrency
       if (stats === undefined) continue
-      const base = this.#baseOf(`${queue}\0${worker.holder}`, worker.seenAt, stats)
+      const own = before?.get(worker.holder) ?? []
+      beats.set(worker.holder, own)
+      const base = baseOf(own, worker.seenAt, stats)
       const runs = stats.runs - (base?.stats.runs ?? 0)
       const seconds = (worker.seenAt - (base?.at ?? worker.startedAt)) / 1_000
       sums.busy += stats.busy
@@ -71,13 +77,11 @@ export class RunRates {
       slots: sums.slots,
     }
   }
+}
 
-  /** The heartbeat that a rate starts from; `undefined` for a new worker. */
-  #baseOf(worker: string, at: EpochMs, stats: WorkerStats): Beat | undefined {
-    const beats = this.#beats.get(worker) ?? []
-    this.#beats.set(worker, beats)
-    if ((beats.at(-1)?.at ?? -Infinity) < at) beats.push({ at, stats })
-    while (beats.length > 2 && (beats[1]?.at ?? at) <= at - windowMs) beats.shift()
-    return beats.length > 1 ? beats[0] : undefined
-  }
+/** Records a heartbeat; returns the one that a rate starts from, `undefined` for a new worker. */
+function baseOf(beats: Beat[], at: EpochMs, stats: WorkerStats): Beat | undefined {
+  if ((beats.at(-1)?.at ?? -Infinity) < at) beats.push({ at, stats })
+  while (beats.length > 2 && (beats[1]?.at ?? at) <= at - windowMs) beats.shift()
+  return beats.length > 1 ? beats[0] : undefined
 }
