@@ -18,6 +18,8 @@ export interface Context {
   readonly signal: AbortSignal
   /** The address of the store; throws a usage error if none is given. */
   address(): Promise<StoreAddress>
+  /** The same; `undefined` if none is given. */
+  addressIfNamed(): Promise<StoreAddress | undefined>
   /**
    * Opens the store that the command line names, and closes it when the command has ended. An older
    * schema is rejected unless `migrate` is `apply`.

@@ -96,7 +96,7 @@ export class Input {
 }
 
 /** The flag of an option: `failuresMin` is `--failures-min`. */
-function flagOf(name: string): string {
+export function flagOf(name: string): string {
   return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }
 

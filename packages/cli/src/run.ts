@@ -100,11 +100,20 @@ export class Run implements Context {
   }
 
   async address(): Promise<StoreAddress> {
-    return this.#addressOf(this.#storeText())
+    const address = await this.addressIfNamed()
+    if (address !== undefined) return address
+    throw usageError(
+      'no store is given; use -s, as in -s sqlite:./queue.db, set SLUICE_STORE, or name one with `sluice config`',
+    )
+  }
+
+  async addressIfNamed(): Promise<StoreAddress | undefined> {
+    const text = this.#storeText()
+    return text === undefined ? undefined : this.#addressOf(text)
   }
 
   /** The address of the store: from an option, a variable or the current context, in this order. */
-  #storeText(): string {
+  #storeText(): string | undefined {
     const { input, terminal } = this
     const store = input.text('store')
     const context = input.text('context')
@@ -116,10 +125,7 @@ export class Run implements Context {
     const text = store ?? named
     if (text !== '') return text
     const { current } = readContexts(terminal)
-    if (current !== undefined) return storeOfContext(terminal, current)
-    throw usageError(
-      'no store is given; use -s, as in -s sqlite:./queue.db, set SLUICE_STORE, or name one with `sluice config`',
-    )
+    return current === undefined ? undefined : storeOfContext(terminal, current)
   }
 
   #addressOf(text: string): StoreAddress {

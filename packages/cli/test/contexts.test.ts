@@ -87,6 +87,14 @@ test('-s wins over SLUICE_STORE, and that over the current context', async () =>
   )
 })
 
+test('SQL is printed for the schema of a context', async () => {
+  await must('config', 'set', 'jobs', 'postgres://me@nowhere/db?schema=jobs')
+  await must('config', 'set', 'mails', 'postgres://me@nowhere/db?schema=mails')
+  expect(await must('migrate', '--print-sql')).toContain('create schema if not exists "jobs"')
+  const roles = ['--roles', '--owner', 'o', '--runtime', 'r', '--read-only', 'v']
+  expect(await must('migrate', ...roles, '--context', 'mails')).toContain('on schema "mails"')
+})
+
 test('no password is kept: it is in a file or in a variable', async () => {
   const refused = await run('config', 'set', 'prod', 'postgres://me:hunter2@host/db')
   expect(refused.code).toBe(2)

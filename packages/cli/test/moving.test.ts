@@ -298,6 +298,20 @@ describe('migrate', () => {
     expect((await cli(['migrate', '--roles', '--owner', 'o'])).code).toBe(2)
     expect((await cli(['migrate', '--print-sql'], { store: newFile() })).code).toBe(2)
   })
+
+  test.each([
+    ['--from', '1', '--from goes with --print-sql'],
+    ...['--owner', '--runtime', '--read-only', '--producer'].map((flag) => [
+      flag,
+      'me',
+      `${flag} goes with --roles`,
+    ]),
+  ])('%s alone changes nothing', async (flag = '', value = '', says) => {
+    const store = newFile()
+    const { code, err } = await cli(['migrate', flag, value], { store })
+    expect({ code, err }).toEqual({ code: 2, err: `sluice: ${says} [ERR_USAGE]\n` })
+    expect((await cli(['queues'], { store })).err).toContain('does not exist')
+  })
 })
 
 describe('bench', () => {

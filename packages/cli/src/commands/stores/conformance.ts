@@ -1,7 +1,7 @@
 import type { CommandSpec } from '../../command.ts'
 import { CommandError } from '../../command-error.ts'
 import { type ExitCode, exitCodes } from '../../exit-codes.ts'
-import type { Input } from '../../input.ts'
+import { flagOf, type Input } from '../../input.ts'
 
 /** The options with a value, which are passed on to the suite. */
 const valued = [
@@ -15,15 +15,13 @@ const valued = [
 ] as const
 
 function argvOf(input: Input): string[] {
-  const flag = (name: string): string =>
-    `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
   const argv = [...input.positionals(0)]
   for (const name of ['only', 'except']) {
-    for (const text of input.texts(name)) argv.push(`${flag(name)}=${text}`)
+    for (const text of input.texts(name)) argv.push(`${flagOf(name)}=${text}`)
   }
   for (const name of valued) {
     const text = input.text(name)
-    if (text !== undefined) argv.push(`${flag(name)}=${text}`)
+    if (text !== undefined) argv.push(`${flagOf(name)}=${text}`)
   }
   if (input.flag('list')) argv.push('--list')
   if (input.flag('json') || input.text('output') === 'json') argv.push('--json')

@@ -3,6 +3,7 @@
 import type { CommandSpec } from '../../command.ts'
 import { usageError } from '../../command-error.ts'
 import type { Context } from '../../context.ts'
+import { flagOf, type Input } from '../../input.ts'
 import type { StoreAddress } from '../../stores/store-address.ts'
 
 export const migrate: CommandSpec = {
@@ -39,6 +40,7 @@ export const migrate: CommandSpec = {
   json: '{ store, upToDate: true, pruned? }',
   async run(context) {
     const { input } = context
+    refuseStray(input)
     const ways = ['verify', 'prune', 'printSql', 'roles'].filter((way) => input.flag(way))
     if (ways.length > 1) {
       throw usageError('--verify, --prune, --print-sql and --roles exclude each other')
@@ -50,12 +52,26 @@ export const migrate: CommandSpec = {
   },
 }
 
-async function schemaOf(context: Context): Promise<string> {
-  const { input, terminal } = context
-  if (input.text('store') === undefined && terminal.env['SLUICE_STORE'] === undefined) {
-    return 'sluice'
+/** Options that mean something with another one only. */
+const partners = {
+  from: 'printSql',
+  owner: 'roles',
+  runtime: 'roles',
+  readOnly: 'roles',
+  producer: 'roles',
+} as const
+
+/** Throws for one without the other: `--read-only ROLE` alone would migrate. */
+function refuseStray(input: Input): void {
+  for (const [name, partner] of Object.entries(partners)) {
+    if (input.text(name) === undefined || input.flag(partner)) continue
+    throw usageError(`${flagOf(name)} goes with ${flagOf(partner)}`)
   }
-  const address = await context.address()
+}
+
+async function schemaOf(context: Context): Promise<string> {
+  const address = await context.addressIfNamed()
+  if (address === undefined) return 'sluice'
   if (address.kind === 'postgres') return address.schema
   throw usageError('only Postgres has SQL to print; for another store, run `sluice migrate`')
 }
