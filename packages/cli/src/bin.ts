@@ -39,11 +39,12 @@ function outputTo(stream: WriteStream): TerminalOutput {
   stream.on('error', ended)
   return {
     isTTY: stream.isTTY === true,
+    // A terminal whose size is not known, such as a serial console, has 0 of both.
     get columns() {
-      return stream.isTTY ? stream.columns : undefined
+      return (stream.isTTY && stream.columns) || undefined
     },
     get rows() {
-      return stream.isTTY ? stream.rows : undefined
+      return (stream.isTTY && stream.rows) || undefined
     },
     closed: closed.signal,
     get failure() {

@@ -234,6 +234,17 @@ describe('move', () => {
     expect(err).toContain('orders: 4 keys moved')
   })
 
+  test.each([
+    [21, 'orders: 4 keys moved'],
+    [20, 'orders: 4…eys moved'],
+  ])('keeps progress in one line of %i columns', async (columns, line) => {
+    const { err } = await cli(['move', await filled(), newFile(), 'orders'], {
+      isTTY: true,
+      columns,
+    })
+    expect(err).toContain(`\r${line}\u001b[K`)
+  })
+
   test('refuses a source that does not exist, and creates no target for it', async () => {
     const target = newFile()
     const { code, err } = await cli(['move', newFile(), target])

@@ -233,5 +233,8 @@ test.skipIf(!hasTmux)(
     tmux('send-keys', 'q')
     await expect.poll(screen).toContain('ended with 0')
     expect(screen()).not.toContain('STATE')
+    // As on a serial console, whose size nobody has set.
+    tmux('send-keys', `clear; stty cols 0 rows 0; ${program} top -s ${store}`, 'Enter')
+    await expect.poll(screen).toMatch(/^orders +no workers +1 /m)
   },
 )

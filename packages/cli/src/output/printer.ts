@@ -7,7 +7,7 @@ import { isPlain, oneLine, safeJson, shown } from './escape.ts'
 import { type Fields, fieldsOf, unknownField } from './fields.ts'
 import { type ListDocument, textsOf } from './list-document.ts'
 import { type Colour, type Paint, paintFor } from './paint.ts'
-import { type Column, Table } from './table.ts'
+import { type Column, cutMiddle, Table } from './table.ts'
 import { toYaml } from './yaml.ts'
 
 /** The output formats. */
@@ -157,7 +157,9 @@ export class Printer {
     const { stderr, env } = this.#terminal
     if (!stderr.isTTY || env['TERM'] === 'dumb') return
     this.#isProgressShown = true
-    await stderr.write(`\r${text}\u001b[K`)
+    // Of a text that fills the line or is longer, only the end could be replaced. Figures are at its end.
+    const shortText = cutMiddle(text, (stderr.columns ?? Infinity) - 1)
+    await stderr.write(`\r${shortText}\u001b[K`)
   }
 
   /** Clears the progress. */
