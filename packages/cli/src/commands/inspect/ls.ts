@@ -99,7 +99,7 @@ export const ls: CommandSpec = {
     { line: 'sluice ls orders --failures-min 3 -o wide', does: 'with items and last errors' },
     { line: 'sluice ls orders --all -o name', does: 'all keys, one per line' },
   ],
-  json: '{ queue, keys: [{ key, state, item, priority, askedAt?, dueAt?, why?, laterAt?, readyAt?, failures, crashes, parked, held?: { holder?, token, leaseUntil?, dirtySince? }, lastError?: { name, message, code?, stack?, retryAfterMs? } }], truncated }',
+  json: '{ queue, keys: [{ key, state, item, priority, askedAt?, dueAt?, why?, laterAt?, readyAt?, failures, crashes, parked, held?: { holder?, token, leaseUntil?, dirtySince? }, failedAt?, lastError?: { name, message, code?, stack?, retryAfterMs? } }], truncated }',
   async run(context) {
     const { input, print, terminal } = context
     const queue = input.queue()
