@@ -136,3 +136,19 @@ test('the histories of the 500 keys that were shown last are kept', () => {
   stepsOf('one more', 1)
   expect([stepsOf('a', 3), stepsOf('b', 2)]).toEqual([[2, 3], []])
 })
+
+test('of a key the last 50 steps and 10 errors are kept, whatever happens to it', () => {
+  const histories = new KeyHistories()
+  const read = (failures: number, at: number) => {
+    const info = { key: 'a', state: 'ready', failures } as KeyInfo
+    const error = failures === 0 ? undefined : { name: 'Error', message: `no ${failures}` }
+    return histories.record('q', 'a', info, error, at)
+  }
+  for (let at = 0; at <= 60; at += 1) read(at, at)
+  const { steps, errors } = read(0, 61)
+  expect(steps.map(({ at }) => at)).toEqual(Array.from({ length: 50 }, (_, index) => index + 12))
+  expect(steps.at(-1)?.note).toBe('failures cleared')
+  expect(errors.map(({ message }) => message)).toEqual(
+    Array.from({ length: 10 }, (_, index) => `no ${60 - index}`),
+  )
+})
