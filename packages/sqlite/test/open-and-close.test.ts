@@ -42,6 +42,19 @@ test('an option that is undefined is absent, also one of the other way to name a
   database.close()
 })
 
+/** A database as TypeScript before 6.0 reads the types of better-sqlite3. */
+interface OlderDatabase extends Omit<Database.Database, 'prepare'> {
+  prepare(sql: string): Database.Statement<unknown[]> | Database.Statement<[NonNullable<unknown>]>
+}
+
+test('a database of better-sqlite3 needs no cast, as older compilers read its types too', async () => {
+  const database: OlderDatabase = new Database(':memory:')
+  const driver = sqliteDriver({ database, exclusive: true })
+  await driver.open({})
+  await driver.close()
+  database.close()
+})
+
 test('options that name no store are refused, with both ways to name one', () => {
   const none = { durability: 'process' } as unknown as Parameters<typeof sqliteDriver>[0]
   assert.throws(() => sqliteDriver(none), {

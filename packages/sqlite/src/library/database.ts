@@ -2,13 +2,13 @@
 export type SqliteValue = null | number | string
 
 /** A prepared statement, as far as the libraries agree. */
-export interface SqliteStatement {
-  run(...parameters: SqliteValue[]): {
+export interface SqliteStatement<Value = SqliteValue> {
+  run(...parameters: Value[]): {
     readonly changes: number | bigint
     readonly lastInsertRowid: number | bigint
   }
-  get(...parameters: SqliteValue[]): unknown
-  all(...parameters: SqliteValue[]): unknown[]
+  get(...parameters: Value[]): unknown
+  all(...parameters: Value[]): unknown[]
 }
 
 /**
@@ -16,7 +16,8 @@ export interface SqliteStatement {
  * `DatabaseSync` of node:sqlite.
  */
 export interface SqliteDatabase {
-  prepare(sql: string): SqliteStatement
+  // `unknown`: for TypeScript before 6.0, a statement of better-sqlite3 may be one that takes no null.
+  prepare(sql: string): SqliteStatement<unknown>
   exec(sql: string): unknown
   close(): unknown
 }
