@@ -1,7 +1,9 @@
 /** A program in which better-sqlite3 is installed, and its binary cannot be loaded. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { test } from 'vitest'
+import { sqliteDriver } from '@sluice/sqlite'
+import { onTestFinished, test } from 'vitest'
+import manifest from '../package.json' with { type: 'json' }
 import { scratchFile } from './scratch.ts'
 
 const program = `
@@ -25,6 +27,20 @@ test('a better-sqlite3 whose binary does not load says so, and what else there i
     message:
       'better-sqlite3 does not load: Cannot load native addon because loading addons is disabled.; ' +
       "install it again, or set library: 'node:sqlite' [ERR_STORE]",
+    retryable: false,
+  })
+})
+
+test('a Node that is too old is refused before better-sqlite3 can end the process', async () => {
+  const transfer = Object.getOwnPropertyDescriptor(ArrayBuffer.prototype, 'transfer')!
+  Reflect.deleteProperty(ArrayBuffer.prototype, 'transfer')
+  onTestFinished(() => {
+    Object.defineProperty(ArrayBuffer.prototype, 'transfer', transfer)
+  })
+  const needed = manifest.engines.node.replace('>=', '')
+  await assert.rejects(async () => sqliteDriver({ file: scratchFile() }).open({}), {
+    code: 'ERR_STORE',
+    message: `this Node is too old; install Node ${needed} or newer [ERR_STORE]`,
     retryable: false,
   })
 })

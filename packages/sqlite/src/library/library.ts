@@ -63,6 +63,10 @@ function originOf(prototype: object): object {
 
 /** Loads a library; without a name better-sqlite3 if it is installed, and node:sqlite if not. */
 export function loadLibrary(name: LibraryName | undefined): Library {
+  // better-sqlite3 ends the process there, with a signal and without a word.
+  if (!('transfer' in ArrayBuffer.prototype)) {
+    throw new SluiceError('ERR_STORE', 'this Node is too old; install Node 22.14 or newer')
+  }
   for (const candidate of name === undefined ? preferred : [name]) {
     try {
       return libraryOf(candidate, classOf(candidate))
