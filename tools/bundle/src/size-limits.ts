@@ -35,7 +35,7 @@ export const sizeLimits: Readonly<Record<string, number>> = {
 /** The same for `createQueue` with the memory driver in a browser, where less is fetched at first. */
 export const browserLimits = {
   atFirst: 29.3,
-  atFirstWithWorker: 35.5,
+  atFirstWithWorker: 35.6,
   inOneFile: 57.9,
   /** What is not fetched at first. */
   later: [

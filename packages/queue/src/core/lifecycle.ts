@@ -237,6 +237,7 @@ export class Lifecycle {
     this.#reportHeld()
     core.keeper.stop()
     core.alarm.off()
+    core.tally?.unref()
     core.backend.stop()
     this.onGivenBack()
     core.calls.notice('closed', undefined)

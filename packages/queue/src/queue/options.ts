@@ -94,7 +94,7 @@ export interface QueueOptions<T> {
    * bill each call. Default `Infinity`: never.
    */
   readonly quietAfterMs?: number | undefined
-  /** Whether waiting keeps the process alive. Default true. */
+  /** Whether a worker, or a call that waits, keeps the process alive. Default true. */
   readonly ref?: boolean | undefined
   /**
    * Decides how long failed keys wait. Default: `defaultControllerLimiter()` on a rate-limiting

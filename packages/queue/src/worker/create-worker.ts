@@ -7,7 +7,6 @@ import {
   nextTurn,
   SluiceError,
   systemClock,
-  type Ticker,
 } from '@sluice/core'
 import type { QueueCore } from '../core/queue-core.ts'
 import { giveBack } from '../held/give-back.ts'
@@ -39,7 +38,6 @@ class QueueWorker<T> implements Worker {
   readonly #finishing = new Set<HandlerRun<T>>()
   readonly #working: RunningWorker
   readonly stopped: Promise<void>
-  readonly #heartbeats: Ticker
   readonly #loopWatch: LoopWatch
   #beatAt = 0
   #phase: HealthInputs['phase'] = 'running'
@@ -63,12 +61,20 @@ class QueueWorker<T> implements Worker {
       onFinishing: (run) => this.#onFinishing(run),
       onAcknowledged: (run) => this.#acknowledged(run),
     }
-    this.#working = { concurrency, runs: this.#runs }
+    const { clock } = this.#core.calls.handle
+    const timer = clock.startTimer(heartbeatMs, () => {
+      timer.reset(heartbeatMs)
+      void this.#heartbeat()
+      // Another process may have taken the keys that were due at the last check.
+      this.#checkIdle()
+    })
+    // Handlers in all slots may wait for nothing that keeps the process alive, such as their signals.
+    if (this.#core.calls.options.ref) timer.ref()
+    this.#working = { concurrency, runs: this.#runs, timer }
     this.#tally = WorkTally.of(this.#core)
     this.#tally.begin(this.#working)
     this.#core.calls.notice('worker-started', { concurrency })
     this.#core.calls.log(`a worker starts, with concurrency ${concurrency}`)
-    const { clock } = this.#core.calls.handle
     this.#loopWatch = new LoopWatch({
       clock,
       blockedMs,
@@ -79,11 +85,6 @@ class QueueWorker<T> implements Worker {
       },
     })
     void this.#heartbeat()
-    this.#heartbeats = clock.startTicker(heartbeatMs, () => {
-      void this.#heartbeat()
-      // Another process may have taken the keys that were due at the last check.
-      this.#checkIdle()
-    })
     const loops = Array.from({ length: concurrency }, () => this.#loop())
     this.stopped = this.#finished(loops).then(
       () => this.#ended('stopped', concurrency),
@@ -101,7 +102,7 @@ class QueueWorker<T> implements Worker {
 
   #ended(phase: 'stopped' | 'failed', concurrency: number): void {
     this.#phase = phase
-    this.#heartbeats.stop()
+    this.#working.timer.stop()
     this.#loopWatch.stop()
     this.#core.calls.notice('worker-stopped', { concurrency })
     this.#core.calls.log('the worker has stopped')

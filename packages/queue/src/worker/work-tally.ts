@@ -7,6 +7,7 @@ import {
   type LimiterPlan,
   never,
   SluiceError,
+  type Timer,
   type WorkerInfo,
   type WorkerStats,
   type WorkRecord,
@@ -36,6 +37,8 @@ export interface RunningWorker {
   readonly concurrency: number
   /** Its runs, in the order in which they began. */
   readonly runs: ReadonlySet<RunningHandler>
+  /** The timer of its heartbeats, which keeps the process alive. */
+  readonly timer: Timer
 }
 
 /** A run whose handler has returned, and whose finish the store has not acknowledged. */
@@ -124,6 +127,11 @@ export class WorkTally {
 
   end(worker: RunningWorker): void {
     if (this.#workers.delete(worker)) this.slots -= worker.concurrency
+  }
+
+  /** The queue is closed: handlers that do not end keep the process alive no longer. */
+  unref(): void {
+    for (const { timer } of this.#workers) timer.unref()
   }
 
   /** The keys whose handlers run. */

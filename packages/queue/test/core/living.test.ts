@@ -17,6 +17,7 @@ describe.each(ways)('Time: keeping a process alive over %s', (way) => {
       'iteration while a key is held: lives',
       'aborted get: ends',
       'aborted drain: ends',
+      'busy worker: lives',
       'ready keys: ends',
       'delayed keys: ends',
       'held keys: ends',
@@ -35,10 +36,14 @@ describe.each(ways)('Time: keeping a process alive over %s', (way) => {
       'get, ref: false: ends',
       'drain of a ready key, ref: false: ends',
       'iteration while a key is held, ref: false: ends',
+      'busy worker, ref: false: ends',
     ])
   })
 
-  test('a process with keys but without waiters ends automatically', async () => {
-    expect(await run('living', way, 'delayed keys')).toMatchObject({ code: 0 })
-  })
+  test.each(['delayed keys', 'stopped worker', 'closed under a handler that does not end'])(
+    'a process ends automatically after: %s',
+    async (what) => {
+      expect(await run('living', way, what)).toEqual({ code: 0, lines: ['ends'] })
+    },
+  )
 })

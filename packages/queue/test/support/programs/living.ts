@@ -2,10 +2,13 @@
 import {
   createDelayingQueue,
   createRateLimitingQueue,
+  createWorker,
   type DelayingQueue,
+  type HandlerContext,
   type Held,
   memoryDriver,
   type QueueOptions,
+  type Worker,
 } from '../../../src/index.ts'
 import { LateDriver } from '../late-driver.ts'
 
@@ -37,10 +40,26 @@ function wrap(create: typeof createDelayingQueue, ref?: boolean): DelayingQueue<
   return wrapped
 }
 
+/** A worker whose only slot runs a handler, which ends when its signal is aborted, or never. */
+async function busyWorker(queue: ReturnType<typeof make>, endsOnAbort = true): Promise<Worker> {
+  await queue.add('a')
+  return await new Promise((resolve) => {
+    const handler = (_: string, { signal }: HandlerContext) => {
+      resolve(worker)
+      return new Promise<void>((end) => {
+        if (endsOnAbort) signal.addEventListener('abort', () => end())
+      })
+    }
+    const worker = createWorker({ queue, handler, onError: () => undefined })
+  })
+}
+
 type Doing = (queue: ReturnType<typeof make>, signal: AbortSignal) => Promise<unknown>
 
 /** Keys that were taken, and are given back at the end. */
 const taken: (Held<string> | undefined)[] = []
+
+const addDelayed: Doing = (queue) => queue.addAfter('a', 3_600_000)
 
 const doings: Record<string, Doing> = {
   nothing: async () => undefined,
@@ -79,8 +98,12 @@ const doings: Record<string, Doing> = {
     controller.abort()
     return await waiting
   },
+  'busy worker': async (queue, signal) => {
+    const worker = await busyWorker(queue)
+    signal.addEventListener('abort', () => void worker.stop({ graceMs: 0 }))
+  },
   'ready keys': (queue) => queue.addMany(['a', 'b']),
-  'delayed keys': (queue) => queue.addAfter('a', 3_600_000),
+  'delayed keys': addDelayed,
   'held keys': async (queue) => {
     await queue.add('a')
     taken.push(await queue.get())
@@ -147,6 +170,19 @@ const doings: Record<string, Doing> = {
   },
 }
 
+/** After these nothing keeps the process alive. */
+const ends: Record<string, Doing> = {
+  'delayed keys': addDelayed,
+  'stopped worker': async (queue) => {
+    const worker = await busyWorker(queue)
+    await worker.stop({ graceMs: 0 })
+  },
+  'closed under a handler that does not end': async (queue) => {
+    await busyWorker(queue, false)
+    await queue.close({ graceMs: 0 })
+  },
+}
+
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve))
 }
@@ -170,9 +206,17 @@ async function sayOf(name: string, doing: Doing, more: Partial<QueueOptions<stri
 
 if (what === undefined) {
   for (const [name, doing] of Object.entries(doings)) await sayOf(name, doing, {})
-  for (const name of ['get', 'drain of a ready key', 'iteration while a key is held']) {
+  for (const name of [
+    'get',
+    'drain of a ready key',
+    'iteration while a key is held',
+    'busy worker',
+  ]) {
     await sayOf(`${name}, ref: false`, doings[name] as Doing, { ref: false })
   }
 } else {
-  await doings[what]?.(make(), new AbortController().signal)
+  await ends[what]?.(make(), new AbortController().signal)
+  await turns()
+  console.log(isHeldUp() ? 'lives' : 'ends')
+  if (isHeldUp()) process.exit(1)
 }
