@@ -10,6 +10,7 @@ import { type AddAfterOptions, type AddOptions, type Resync, resync } from 'slui
 import { ChangedKeys } from './changed-keys.ts'
 import type { InformerLike } from './informer.ts'
 import { keepWatching } from './keep-watching.ts'
+import { KeyAdder } from './key-adder.ts'
 import { type KubernetesObjectLike, type Mapping, objectKey } from './mapping.ts'
 
 /** Options of {@link enqueueOn}. */
@@ -17,8 +18,8 @@ export interface EnqueueOptions {
   /** How often every object in the informer's cache is added, spread over that time. Default: never. */
   readonly resyncMs?: number | undefined
   /**
-   * Called with errors of the watch, of the mapping and of resyncs. Default: the console. Keys that the
-   * queue cannot store are reported by the queue, as of every `addSoon`.
+   * Called with errors of the watch, of the mapping and of resyncs, and of adds that are repeated. Default:
+   * the console. Keys that the queue refuses are reported by the queue, as of every `addSoon`.
    */
   readonly onError?: ((error: unknown) => void) | undefined
   /** Default: the system's. */
@@ -54,6 +55,7 @@ export function enqueueOn<T extends KubernetesObjectLike>(
   informer: InformerLike<T>,
   queue: {
     addSoon(item: string, options?: AddOptions): void
+    addMany?(items: readonly string[], options?: AddOptions): Promise<unknown>
     addAfter?(item: string, ms: number, options?: AddAfterOptions): Promise<unknown>
   },
   mapping: Mapping<T> = objectKey,
@@ -73,11 +75,9 @@ export function enqueueOn<T extends KubernetesObjectLike>(
   }
 
   const keys = new ChangedKeys(mapping, report)
-  const addAll = (concerned: Iterable<string>): void => {
-    for (const key of concerned) queue.addSoon(key)
-  }
-  const changed = (object: T): void => addAll(keys.changed(object))
-  const deleted = (object: T): void => addAll(keys.deleted(object))
+  const adder = new KeyAdder(queue, clock, report)
+  const changed = (object: T): void => adder.add(keys.changed(object))
+  const deleted = (object: T): void => adder.add(keys.deleted(object))
   informer.on('add', changed)
   informer.on('update', changed)
   informer.on('delete', deleted)
@@ -99,6 +99,7 @@ export function enqueueOn<T extends KubernetesObjectLike>(
     informer.off('add', changed)
     informer.off('update', changed)
     informer.off('delete', deleted)
+    adder.stop()
     await Promise.all([syncing?.stop(), watch.stop()])
   }
   return { synced: watch.synced, stop, [Symbol.asyncDispose]: stop }

@@ -1,0 +1,84 @@
+import { SluiceError } from '@sluice/core'
+import { fakeClock } from '@sluice/core/testing'
+import { createRateLimitingQueue } from 'sluice'
+import { expect, onTestFinished, test } from 'vitest'
+import { KeyAdder } from '../src/key-adder.ts'
+import {
+  deployment,
+  deploymentInformer,
+  deployments,
+  enqueue,
+  server,
+  serverForEach,
+} from './stage.ts'
+
+serverForEach()
+
+test('a list with more objects than addSoon keeps becomes keys, all of them', async () => {
+  const count = 10_500
+  for (let n = 0; n < count; n += 1) server.set(deployments, deployment(`web-${n}`))
+  const errors: unknown[] = []
+  // With leases a queue stores keys as in a durable store: not in the turn in which they are added.
+  const queue = createRateLimitingQueue<string>({
+    ...{ name: 'deployments', leaseMs: 30_000, onError: (error: unknown) => errors.push(error) },
+  })
+  onTestFinished(() => queue.close())
+  await enqueue(deploymentInformer(), queue).synced
+  await expect.poll(() => queue.len()).toBe(count)
+  expect(errors).toEqual([])
+})
+
+/** A store that can be out of reach. */
+function stage(error: unknown) {
+  const clock = fakeClock(0)
+  const reported: unknown[] = []
+  const soon: string[] = []
+  const added: [number, ...string[]][] = []
+  const store = { isDown: true }
+  const queue = {
+    addSoon: (key: string) => void soon.push(key),
+    addMany: async (keys: readonly string[]) => {
+      added.push([clock.now(), ...keys])
+      if (store.isDown) throw error
+    },
+  }
+  const adder = new KeyAdder(queue, clock, (each) => reported.push(each))
+  return { clock, reported, soon, added, store, adder }
+}
+
+test('keys that a store does not take are added again, with growing pauses', async () => {
+  const error = new SluiceError('ERR_STORE', 'no connection', { retryable: true })
+  const { clock, reported, soon, added, store, adder } = stage(error)
+  adder.add(['a'])
+  adder.add(['b', 'a'])
+  await clock.step(1_500)
+  store.isDown = false
+  adder.add(['c'])
+  await clock.step(10_000)
+  adder.add(['d'])
+  await clock.step(0)
+  expect(added).toEqual([
+    [0, 'a'],
+    [500, 'b', 'a'],
+    [1_500, 'b', 'a'],
+    [3_500, 'b', 'a', 'c'],
+    [11_500, 'd'],
+  ])
+  expect([reported, soon]).toEqual([[error, error, error], []])
+})
+
+test('keys that a queue refuses, and those that wait at the stop, are left to addSoon', async () => {
+  const refused = stage(new SluiceError('ERR_SHUT_DOWN', 'the queue is shut down'))
+  refused.adder.add(['a', 'b'])
+  await refused.clock.step(60_000)
+  expect([refused.soon, refused.reported]).toEqual([['a', 'b'], []])
+
+  const down = stage(new SluiceError('ERR_UNKNOWN_OUTCOME', 'the connection was lost'))
+  down.adder.add(['a'])
+  await down.clock.step(0)
+  down.adder.add(['b'])
+  down.adder.stop()
+  await down.clock.step(60_000)
+  expect(down.soon).toEqual(['a', 'b'])
+  expect(down.added).toHaveLength(1)
+})
