@@ -1,6 +1,14 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Clock } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
@@ -119,6 +127,16 @@ test('a context that is not there is refused, with the name that was probably me
   expect((await run('config', 'use', 'x')).code).toBe(4)
   await must('config', 'delete', 'production')
   expect((await run('queues')).err).toContain('no store is given')
+})
+
+test('a file of contexts that is a link stays one, and what it names is changed', async () => {
+  const file = join(folder, 'kept.json')
+  writeFileSync(file, '{"stores":{}}')
+  symlinkSync(file, join(folder, 'link.json'))
+  env['SLUICE_CONFIG'] = 'link.json'
+  await must('config', 'set', 'dev', './dev.db')
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ current: 'dev' })
+  expect(await must('config', '-o', 'name')).toBe('dev\n')
 })
 
 test('what cannot be read as contexts is named, and left alone', async () => {

@@ -1,4 +1,12 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { closest } from '@sluice/core'
 import { CommandError, usageError } from '../command-error.ts'
@@ -85,9 +93,11 @@ export async function changeContexts<T>(
   try {
     const [contexts, said] = change(readContexts(terminal))
     try {
-      const draft = `${path}.${terminal.uniqueId()}`
+      // A link, as of a folder of settings under version control, stays: the file that it names is replaced.
+      const file = existsSync(path) ? realpathSync(path) : path
+      const draft = `${file}.${terminal.uniqueId()}`
       writeFileSync(draft, `${JSON.stringify(contexts, undefined, 2)}\n`, { mode: 0o600 })
-      renameSync(draft, path)
+      renameSync(draft, file)
     } catch (error) {
       throw failed(error)
     }
