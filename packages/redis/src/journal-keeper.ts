@@ -163,6 +163,8 @@ export class JournalKeeper {
       journal = new Journal()
       this.#journals.set(queue, journal)
     }
+    // An answer may come while the store closes, after which nothing would stop the timer.
+    if (this.#isClosing) return journal
     this.#timer ??= this.#environment.clock.startTimer(askMs, () => {
       void inNoRequest(() => this.#onTimer())
     })

@@ -90,6 +90,13 @@ describe.skipIf(!hasRedis)('replicas that come and go', () => {
     assert.equal(await asked, undefined)
   })
 
+  test('replicas are not asked about an add that is answered after the close', async () => {
+    const { keeper, clock, addKeys } = await open()
+    await keeper.close(0)
+    await addKeys('late', 1)
+    assert.equal(clock.waiters(), 0)
+  })
+
   test('a replica that is attached after opening is waited for, however long it takes', async () => {
     await stopReplica()
     const { store, keeper, clock, connections, replayed, addKeys } = await open()

@@ -331,4 +331,18 @@ export const foundByTestsOfRedisConnections: readonly FoundByTest[] = [
       title: 'a right that is withdrawn while queues are in use leaves no verb half done',
     },
   },
+  {
+    name: 'replicas are asked for ever about an answer that came while the store closed',
+    edits: [
+      {
+        file: 'packages/redis/src/journal-keeper.ts',
+        find: 'if (this.#isClosing) return journal',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/journal-keeper.test.ts',
+      title: 'replicas are not asked about an add that is answered after the close',
+    },
+  },
 ]
