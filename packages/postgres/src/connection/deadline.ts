@@ -17,8 +17,10 @@ export class DeadlineError extends Error {
 
 /** Options of {@link withDeadline}. */
 export interface DeadlineOptions<T> {
-  /** Called with an answer after the deadline. */
+  /** Called with an answer that comes after the wait has ended. */
   readonly late?: ((value: T) => void) | undefined
+  /** Has a function while the answer is awaited, which ends the wait with an error. */
+  readonly waits?: Set<(error: unknown) => void> | undefined
   /** A number that changes while there is progress. Each change starts the time again. */
   readonly progress?: (() => number) | undefined
   /** Called after so many milliseconds without progress, and then often: whether the answer is lost. */
@@ -38,7 +40,7 @@ export function withDeadline<T>(
   ms: number,
   what: string,
   promise: Promise<T>,
-  { late, progress, suspicion }: DeadlineOptions<T> = {},
+  { late, waits, progress, suspicion }: DeadlineOptions<T> = {},
 ): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     let isOver = false
@@ -74,9 +76,8 @@ export function withDeadline<T>(
       }
       leftMs -= partMs
       if (leftMs <= 0) {
-        isOver = true
         const tookMs = Math.round(environment.clock.monotonicMs() - startedAt)
-        reject(new DeadlineError(what, tookMs, isLost))
+        end(new DeadlineError(what, tookMs, isLost))
         return
       }
       goOn()
@@ -84,18 +85,20 @@ export function withDeadline<T>(
     })
     // The caller awaits the answer.
     timer.ref()
-    promise.then(
-      (value) => {
-        if (isOver) late?.(value)
-        isOver = true
-        timer.stop()
-        resolve(value)
-      },
-      (error: unknown) => {
-        isOver = true
-        timer.stop()
-        reject(error)
-      },
-    )
+    const over = (): void => {
+      isOver = true
+      timer.stop()
+      waits?.delete(end)
+    }
+    const end = (error: unknown): void => {
+      over()
+      reject(error)
+    }
+    waits?.add(end)
+    promise.then((value) => {
+      if (isOver) late?.(value)
+      over()
+      resolve(value)
+    }, end)
   })
 }

@@ -106,6 +106,8 @@ export class PoolConnections implements Connections {
   readonly #begun = new WeakSet<PgPoolClient>()
   /** How many connections this driver has taken. */
   #takenCount = 0
+  /** Calls that wait for a connection of the pool, by the functions that end their waits. */
+  readonly #connecting = new Set<(error: unknown) => void>()
   /** Calls that a full server refused a connection: each waits until another call gives one back. */
   readonly #waiting = new Set<{ readonly wake: () => void }>()
 
@@ -210,7 +212,11 @@ export class PoolConnections implements Connections {
     if (end !== undefined) {
       // A pool hands out an idle connection in a later turn of the microtask queue, and none once it ends.
       const ended = new Promise<void>((resolve, reject) => {
-        nextTurn(() => void end().then(resolve, reject))
+        nextTurn(() => {
+          void end().then(resolve, reject)
+          // It serves none of the calls that still wait.
+          for (const endWait of this.#connecting) endWait(new Error('the driver was closed'))
+        })
       })
       await withDeadline(environment, timeoutMs, 'closing the pool', ended).catch(ignore)
     }
@@ -266,6 +272,7 @@ export class PoolConnections implements Connections {
     if (hasOwnClients === true && isIdle) return await connecting
     const options = {
       late: (late: PgPoolClient) => late.release(),
+      waits: this.#connecting,
       suspicion: this.#connectSuspicion(),
     }
     try {

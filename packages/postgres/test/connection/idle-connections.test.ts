@@ -54,3 +54,18 @@ test('a call that is made just before the driver closes is answered over an idle
   const [counts] = await Promise.all([driver.counts('q', { cap: 1 }), driver.close()])
   expect(counts.ready).toBe(0)
 })
+
+test('calls that wait for a connection when the driver closes are rejected at once', async () => {
+  const driver = postgresDriver({
+    connectionString: server.url,
+    notify: false,
+    poolSize: 1,
+  })
+  await driver.open({})
+  const calls = Array.from({ length: 4 }, () => driver.counts('q', { cap: 1 }))
+  const closing = driver.close()
+  const answers = await Promise.allSettled(calls)
+  await closing
+  const refused = { status: 'rejected', reason: { code: 'ERR_STORE' } }
+  expect(answers).toMatchObject([{ status: 'fulfilled' }, refused, refused, refused])
+})

@@ -56,4 +56,14 @@ export const foundByTestsOfPostgresConnections: readonly FoundByTest[] = [
       title: 'an onWarning that throws does not end the listening',
     },
   },
+  {
+    name: 'calls that wait for a connection when the driver closes wait on',
+    edits: [
+      { file: pools, find: "endWait(new Error('the driver was closed'))", replace: 'void endWait' },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/idle-connections.test.ts',
+      title: 'calls that wait for a connection when the driver closes are rejected at once',
+    },
+  },
 ]

@@ -376,8 +376,8 @@ export const foundByTestsOfPostgresServers: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/postgres/src/connection/pool-connections.ts',
-        find: 'nextTurn(() => void end().then(resolve, reject))',
-        replace: 'void nextTurn, end().then(resolve, reject)',
+        find: 'nextTurn(() => {',
+        replace: '((now: () => void) => now())(() => {',
       },
     ],
     finder: {
