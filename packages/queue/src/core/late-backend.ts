@@ -128,10 +128,10 @@ export class LateBackend implements Backend, Adds, Finishes, Claims {
     return this.#later((backend) => backend.unregister())
   }
 
-  idle(): Awaitable<void> {
-    return this.#calls.length === 0
-      ? this.#backend?.idle()
-      : this.#later((backend) => backend.idle())
+  async idle(): Promise<void> {
+    // A load that fails rejects the calls that wait for it, and does not reject itself.
+    if (this.#calls.length > 0) await this.#loading
+    await this.#backend?.idle()
   }
 
   handOut(): void {

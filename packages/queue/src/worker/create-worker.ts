@@ -9,8 +9,6 @@ import {
   systemClock,
 } from '@sluice/core'
 import type { QueueCore } from '../core/queue-core.ts'
-import { giveBack } from '../held/give-back.ts'
-import type { HeldKey } from '../held/held-key.ts'
 import type { PlainQueue } from '../queue/plain-queue.ts'
 import { HandlerRun, type RunOwner } from './handler-run.ts'
 import { LoopWatch } from './loop-watch.ts'
@@ -57,6 +55,7 @@ class QueueWorker<T> implements Worker {
     this.concurrency = concurrency
     this.#owner = {
       concurrency,
+      isEnding: () => this.#group.isStopping || this.#isClosing(),
       onStarted: (run) => this.#runs.add(run as HandlerRun<T>),
       onFinishing: (run) => this.#onFinishing(run),
       onAcknowledged: (run) => this.#acknowledged(run),
@@ -172,8 +171,9 @@ class QueueWorker<T> implements Worker {
         this.#checkIdle()
         const held = await getting
         if (held !== undefined) {
+          // The key was added again, and came before its last run was acknowledged.
           const last = tally.finishing.get(held.key)
-          if (last !== undefined && !(await this.#mayFollow(last, held))) continue
+          if (last !== undefined) await last.acknowledgement()
           const run = new HandlerRun<T>(this.#core, this.#options, held, this.#owner)
           await run.run()
           const turn = this.#loopWatch.handedBack()
@@ -188,21 +188,9 @@ class QueueWorker<T> implements Worker {
         tally.active -= 1
       }
       // Of a queue that has ended, only keys that are held can come back.
-      if (this.#group.isStopping || this.#isClosing() || this.#core.helds.size === 0) return
+      if (this.#owner.isEnding() || this.#core.helds.size === 0) return
       await this.#core.lifecycle.nextGivenBack()
     }
-  }
-
-  /**
-   * Waits for the acknowledgement of the last run of a key, which was added again and came before it;
-   * whether its next run may begin. The wait ends with a stop or a close, too, which would not abort a
-   * handler that begins then.
-   */
-  async #mayFollow(last: UnacknowledgedRun, held: HeldKey<T>): Promise<boolean> {
-    await last.acknowledgement()
-    if (!(this.#group.isStopping || this.#isClosing())) return true
-    void giveBack(held as HeldKey<unknown>)
-    return false
   }
 
   /**

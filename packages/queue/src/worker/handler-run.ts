@@ -11,7 +11,7 @@ import type { FinishReceiver } from '../core/backend.ts'
 import type { QueueCore } from '../core/queue-core.ts'
 import { type EndOfRun, failedRun } from '../driver/remarks.ts'
 import { isTransient } from '../driver/retryable.ts'
-import { mayStart } from '../held/give-back.ts'
+import { giveBack, mayStart } from '../held/give-back.ts'
 import type { Held } from '../held/held.ts'
 import type { HeldKey } from '../held/held-key.ts'
 import { type RunEnd, readHandlerResult } from './handler-result.ts'
@@ -24,6 +24,8 @@ import type { CheckedWorkerOptions } from './worker-options.ts'
 /** The worker that runs a handler, as its run knows it. */
 export interface RunOwner {
   readonly concurrency: number
+  /** Whether no handler may begin any more. */
+  isEnding(): boolean
   /** The handler is about to be called. */
   onStarted(run: UnacknowledgedRun): void
   /** The handler has returned, and the finish of its key waits for the store. */
@@ -104,7 +106,10 @@ export class HandlerRun<T> implements UnacknowledgedRun, FinishReceiver {
   /** Starts the handler, unless other work since the key was handed out has taken too long. */
   #start(): void {
     const held = this.#held as HeldKey<unknown>
-    if (!mayStart(held)) {
+    // A stop or a close that has begun gives the grace only to handlers that ran then.
+    const isEnding = this.#owner.isEnding()
+    if (isEnding) void giveBack(held)
+    if (isEnding || !mayStart(held)) {
       this.#free?.()
       return
     }

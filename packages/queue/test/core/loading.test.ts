@@ -270,6 +270,25 @@ describe('a backend that cannot be loaded', () => {
   })
 })
 
+test('a queue whose backend fails to load while it closes is closed', async () => {
+  let fail = (_: unknown): void => {}
+  const loading = new Promise<Backend>((_, reject) => {
+    fail = reject
+  })
+  const options = checkQueueOptions<unknown>({ name: 'orders' })
+  const core = new QueueCore(options, (of) => new LateBackend(of, () => loading))
+  const add = core.add({ key: 'a', item: undefined, priority: 0, delayMs: 0 }, false)
+  const failure = new SluiceError('ERR_STORE', 'no such file')
+  const refused = expect(add).rejects.toBe(failure)
+  const closing = core.lifecycle.close()
+  // The close waits for the add by then.
+  await nextTurns()
+  fail(failure)
+  await closing
+  await refused
+  expect(core.phase).toBe('closed')
+})
+
 describe('a module that is loaded at its first use', () => {
   test('is loaded once, and is there synchronously from then on', async () => {
     let loads = 0

@@ -144,4 +144,32 @@ export const foundByTestsOfStopping: readonly FoundByTest[] = [
       title: 'a queue that begins and is closed while the driver closes does not open it again',
     },
   },
+  {
+    name: 'a handler begins after a close or a stop has begun',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/handler-run.ts',
+        find: 'const isEnding = this.#owner.isEnding()',
+        replace: 'const isEnding = false',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/beginning-late.test.ts',
+      title: 'which gives its key back',
+    },
+  },
+  {
+    name: 'a queue stays open whose backend fails to load while it closes',
+    edits: [
+      {
+        file: 'packages/queue/src/core/late-backend.ts',
+        find: 'if (this.#calls.length > 0) await this.#loading',
+        replace: 'if (this.#calls.length > 0) await this.#later(() => undefined)',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/core/loading.test.ts',
+      title: 'a queue whose backend fails to load while it closes is closed',
+    },
+  },
 ]

@@ -63,8 +63,8 @@ export const foundByTestsOfWorkers: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/worker/handler-run.ts',
-        find: 'if (!mayStart(held)) {',
-        replace: 'if (false) {',
+        find: 'if (isEnding || !mayStart(held)) {',
+        replace: 'if (isEnding) {',
       },
     ],
     finder: {
@@ -105,7 +105,7 @@ export const foundByTestsOfWorkers: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/worker/create-worker.ts',
-        find: '(this.#group.isStopping || this.#isClosing())',
+        find: 'this.#group.isStopping || this.#isClosing()',
         replace: 'this.#group.isStopping',
       },
     ],
