@@ -13,7 +13,7 @@ import {
   type RenewReply,
   type RunRequest,
   type RunResult,
-  type SluiceError,
+  SluiceError,
   type SluiceEvent,
   sluiceChannel,
   type TracedVerb,
@@ -137,7 +137,18 @@ export class DriverCalls implements HandleUser, GateUser {
 
   /** Makes a read-only call as soon as the store is usable; gives up after timeoutMs. */
   inquire<R>(send: () => Awaitable<R>): Awaitable<R> {
-    return inTime(this.opened(send), this.options.timeoutMs, 'look into the store')
+    return this.#unlessClosed(
+      inTime(this.opened(send), this.options.timeoutMs, 'look into the store'),
+    )
+  }
+
+  /** The driver fails the calls in flight when it is closed with this queue object, in words of its own. */
+  #unlessClosed<R>(answer: Awaitable<R>): Awaitable<R> {
+    if (!(answer instanceof Promise)) return answer
+    return answer.catch((error: unknown) => {
+      if (this.#hasLeft && !SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')) throw this.closedError()
+      throw error
+    })
   }
 
   /** Lists keys; gives up after timeoutMs. */
@@ -159,12 +170,14 @@ export class DriverCalls implements HandleUser, GateUser {
       isSent = true
       return send()
     })
-    return answeredIn(answer, this.options.timeoutMs, () => {
-      isLate = true
-      return isSent
-        ? unknownOutcome('the store did not answer within timeoutMs')
-        : notInTime('open the store')
-    })
+    return this.#unlessClosed(
+      answeredIn(answer, this.options.timeoutMs, () => {
+        isLate = true
+        return isSent
+          ? unknownOutcome('the store did not answer within timeoutMs')
+          : notInTime('open the store')
+      }),
+    )
   }
 
   /** Renews leases once. */

@@ -109,7 +109,13 @@ class WholeStore implements StoreInspection, HandleUser {
     const { timeoutMs } = this.#defaults
     const opening = this.#store.open()
     if (opening instanceof Promise) await inTime(opening, timeoutMs, 'open the store')
-    return await inTime(look(), timeoutMs, 'look into the store')
+    try {
+      return await inTime(look(), timeoutMs, 'look into the store')
+    } catch (error) {
+      // A driver that is closed fails the calls in flight, in words of its own.
+      if (this.#closed !== undefined) throw this.#closedError()
+      throw error
+    }
   }
 
   async queues(): Promise<readonly string[]> {

@@ -213,4 +213,32 @@ export const foundByTestsOfInspection: readonly FoundByTest[] = [
       title: 'lists queues and buckets by name, whatever order the store has',
     },
   },
+  {
+    name: 'a call that a close has cut off rejects in the words of the driver',
+    edits: [
+      {
+        file: 'packages/queue/src/driver/driver-calls.ts',
+        find: "this.#hasLeft && !SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')",
+        replace: 'false',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/inspect/closed-meanwhile.test.ts',
+      title: 'rejects with ERR_CLOSED if the queue is closed before the answer',
+    },
+  },
+  {
+    name: 'a look into a store that was closed rejects in the words of the driver',
+    edits: [
+      {
+        file: 'packages/queue/src/inspect/inspect-store.ts',
+        find: 'if (this.#closed !== undefined) throw this.#closedError()\n      throw error',
+        replace: 'throw error',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/inspect/closed-meanwhile.test.ts',
+      title: 'calls of an inspected store reject with ERR_CLOSED if it is closed before the answer',
+    },
+  },
 ]
