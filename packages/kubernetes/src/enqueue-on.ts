@@ -34,7 +34,10 @@ export interface Enqueueing {
    * cache may exist.
    */
   readonly synced: Promise<boolean>
-  /** Ends it: the informer is stopped, and its callbacks are removed. */
+  /**
+   * Ends it: the informer is stopped, its callbacks are removed, and the keys of the objects that it has
+   * reported are in the queue, which may be closed then.
+   */
   stop(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -99,8 +102,7 @@ export function enqueueOn<T extends KubernetesObjectLike>(
     informer.off('add', changed)
     informer.off('update', changed)
     informer.off('delete', deleted)
-    adder.stop()
-    await Promise.all([syncing?.stop(), watch.stop()])
+    await Promise.all([adder.stop(), syncing?.stop(), watch.stop()])
   }
   return { synced: watch.synced, stop, [Symbol.asyncDispose]: stop }
 }

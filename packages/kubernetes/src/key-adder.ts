@@ -26,7 +26,7 @@ export class KeyAdder {
   readonly #clock: Clock
   readonly #report: (error: unknown) => void
   readonly #waiting = new Set<string>()
-  #isAdding = false
+  #adding: Promise<void> | undefined
   #isStopped = false
   #failures = 0
   #pause: Timer | undefined
@@ -39,21 +39,29 @@ export class KeyAdder {
 
   add(keys: Iterable<string>): void {
     for (const key of keys) this.#waiting.add(key)
-    if (!this.#isAdding && this.#pause === undefined) void this.#addAll()
+    this.#start()
   }
 
-  /** Leaves what waits to `addSoon`, which the queue flushes when it is closed. */
-  stop(): void {
+  /**
+   * Resolves when the queue has every key, so that none is lost if it is closed then. What a store does not
+   * take is left to `addSoon`, which the queue flushes when it is closed.
+   */
+  async stop(): Promise<void> {
     this.#isStopped = true
-    this.#pause?.stop()
-    this.#addSoon(this.#waiting)
-    this.#waiting.clear()
+    if (this.#pause !== undefined) {
+      this.#pause.stop()
+      this.#leave()
+    }
+    await this.#adding
+  }
+
+  #start(): void {
+    if (this.#waiting.size > 0 && this.#pause === undefined) this.#adding ??= this.#addAll()
   }
 
   async #addAll(): Promise<void> {
-    this.#isAdding = true
     while (this.#waiting.size > 0 && this.#pause === undefined) await this.#addBatch()
-    this.#isAdding = false
+    this.#adding = undefined
   }
 
   async #addBatch(): Promise<void> {
@@ -64,13 +72,14 @@ export class KeyAdder {
       else await this.#queue.addMany(batch)
       this.#failures = 0
     } catch (error) {
-      if (this.#isStopped || !mayRepeat(error)) {
+      if (!mayRepeat(error)) {
         this.#addSoon(batch)
         return
       }
       for (const key of batch) this.#waiting.add(key)
       this.#report(error)
-      this.#startPause()
+      if (this.#isStopped) this.#leave()
+      else this.#startPause()
     }
   }
 
@@ -79,10 +88,15 @@ export class KeyAdder {
     this.#failures += 1
     this.#pause = this.#clock.startTimer(ms, () => {
       this.#pause = undefined
-      void this.#addAll()
+      this.#start()
     })
     // As with `addSoon`, a process does not end while keys wait to be stored.
     this.#pause.ref()
+  }
+
+  #leave(): void {
+    this.#addSoon(this.#waiting)
+    this.#waiting.clear()
   }
 
   #addSoon(keys: Iterable<string>): void {

@@ -1,4 +1,4 @@
-import { SluiceError } from '@sluice/core'
+import { SluiceError, systemClock } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { createRateLimitingQueue } from 'sluice'
 import { expect, onTestFinished, test } from 'vitest'
@@ -14,18 +14,47 @@ import {
 
 serverForEach()
 
-test('a list with more objects than addSoon keeps becomes keys, all of them', async () => {
-  const count = 10_500
-  for (let n = 0; n < count; n += 1) server.set(deployments, deployment(`web-${n}`))
+/** More keys than `addSoon` keeps. */
+const count = 10_500
+
+function leasingQueue() {
   const errors: unknown[] = []
   // With leases a queue stores keys as in a durable store: not in the turn in which they are added.
   const queue = createRateLimitingQueue<string>({
     ...{ name: 'deployments', leaseMs: 30_000, onError: (error: unknown) => errors.push(error) },
   })
   onTestFinished(() => queue.close())
+  return { queue, errors }
+}
+
+test('a list with more objects than addSoon keeps becomes keys, all of them', async () => {
+  for (let n = 0; n < count; n += 1) server.set(deployments, deployment(`web-${n}`))
+  const { queue, errors } = leasingQueue()
   await enqueue(deploymentInformer(), queue).synced
   await expect.poll(() => queue.len()).toBe(count)
   expect(errors).toEqual([])
+})
+
+test('a stop adds what waits before it resolves, all of it', async () => {
+  const { queue, errors } = leasingQueue()
+  const adder = new KeyAdder(queue, systemClock, (error) => errors.push(error))
+  adder.add(['first'])
+  adder.add(Array.from({ length: count }, (_, n) => `web-${n}`))
+  await adder.stop()
+  expect([await queue.len(), errors]).toEqual([1 + count, []])
+})
+
+test('a stop waits for the call in flight: if it fails, its keys are left to addSoon before the queue closes', async () => {
+  const error = new SluiceError('ERR_STORE', 'no connection', { retryable: true })
+  const call = Promise.withResolvers<void>()
+  const soon: string[] = []
+  const queue = { addSoon: (key: string) => void soon.push(key), addMany: () => call.promise }
+  const adder = new KeyAdder(queue, systemClock, () => {})
+  adder.add(['a'])
+  adder.add(['b'])
+  const stopped = adder.stop().then(() => [...soon])
+  call.reject(error)
+  expect(await stopped).toEqual(['b', 'a'])
 })
 
 /** A store that can be out of reach. */
@@ -77,7 +106,7 @@ test('keys that a queue refuses, and those that wait at the stop, are left to ad
   down.adder.add(['a'])
   await down.clock.step(0)
   down.adder.add(['b'])
-  down.adder.stop()
+  await down.adder.stop()
   await down.clock.step(60_000)
   expect(down.soon).toEqual(['a', 'b'])
   expect(down.added).toHaveLength(1)

@@ -3,6 +3,7 @@ import type { FoundByTest } from '../source-mutant.ts'
 const enqueueOn = 'packages/kubernetes/src/enqueue-on.ts'
 const keepWatching = 'packages/kubernetes/src/keep-watching.ts'
 const changedKeys = 'packages/kubernetes/src/changed-keys.ts'
+const keyAdder = 'packages/kubernetes/src/key-adder.ts'
 const mapping = 'packages/kubernetes/src/mapping.ts'
 const resync = 'packages/queue/src/schedule/resync.ts'
 
@@ -66,6 +67,22 @@ export const foundByTestsOfControllers: readonly FoundByTest[] = [
     'resolveSynced(false)',
     '',
     'an informer that is stopped before is not synced',
+  ),
+  ofKubernetes(
+    'the stop of an informer does not wait for the keys that are being added',
+    keyAdder,
+    'await this.#adding',
+    '',
+    'a stop waits for the call in flight',
+    'key-adder',
+  ),
+  ofKubernetes(
+    'the stop of an informer leaves all keys that wait to addSoon, which drops most of them',
+    keyAdder,
+    'if (this.#pause !== undefined) {\n      this.#pause.stop()\n      this.#leave()\n    }',
+    'this.#pause?.stop()\n    this.#leave()',
+    'a stop adds what waits before it resolves',
+    'key-adder',
   ),
   ofKubernetes(
     'a resync of an informer lists nothing',
