@@ -43,6 +43,8 @@ const shop = new Shop(file, webhooks)
 for (const total of [10, 20, 30]) shop.save('anna', total)
 shop.save('bert', 5)
 shop.save('carl', -1)
+// An earlier start on this file has parked it, and adds alone leave it parked.
+await webhooks.inspect.unpark('order/carl')
 
 const worker = createWorker({
   queue: webhooks,

@@ -14,18 +14,28 @@ function scratchFile(): string {
   return join(folder, 'shop.db')
 }
 
-test('every order is delivered in its last state, and one that the receiver refuses is parked', async () => {
+async function sell(file: string): Promise<string> {
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    ['--conditions=sluice-source', '--no-warnings', 'src/sell.ts', scratchFile()],
+    ['--conditions=sluice-source', '--no-warnings', 'src/sell.ts', file],
     { cwd: join(import.meta.dirname, '..') },
   )
+  return stdout
+}
+
+test('every order is delivered in its last state, and one that the receiver refuses is parked', async () => {
+  const file = scratchFile()
+  const stdout = await sell(file)
   expect(stdout).toContain('order anna, version 3: 204')
   expect(stdout).not.toContain('order anna, version 1')
   expect(stdout).toContain('order bert, version 1: 204')
   expect(stdout).toContain('set aside: order/carl, the partner does not want it: 422')
   expect(stdout.match(/: 503/g)).toHaveLength(1)
   expect(stdout.match(/: 429/g)).toHaveLength(1)
+
+  const again = await sell(file)
+  expect(again).toContain('order anna, version 6: 204')
+  expect(again).toContain('set aside: order/carl')
 })
 
 test('an order whose transaction is rolled back is not delivered', async () => {
