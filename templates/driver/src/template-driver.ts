@@ -30,7 +30,7 @@ import {
 /** Where the keys are stored. */
 export interface TemplateOptions {
   /** Replace it by what the store needs to connect: a path, an address. */
-  readonly target?: string
+  readonly target?: string | undefined
 }
 
 function notWritten(verb: string): SluiceError {

@@ -263,12 +263,17 @@ test('anonymous: neither a machine nor a registry', () => {
 })
 
 describe('options', () => {
-  const source = (type: string) => ({
-    'packages/queue/src/options.ts': `export interface QueueOptions<T> {\n  readonly name?: ${type}\n}\n`,
+  const source = (type: string, folder = 'packages/queue') => ({
+    [`${folder}/src/options.ts`]: `export interface QueueOptions<T> {\n  readonly name?: ${type}\n}\n`,
   })
 
   test('an option that can be left out takes undefined', () => {
     says(options, source('string | undefined'))
     says(options, source('string'), /QueueOptions\.name does not take undefined/)
+    says(
+      options,
+      source('string', 'templates/driver'),
+      /QueueOptions\.name does not take undefined/,
+    )
   })
 })
