@@ -70,19 +70,13 @@ export interface OpenTelemetryTracing {
 /** A key from its claim to its finish. */
 interface Processing {
   readonly key: string
-  readonly holder: string
   readonly span: Span
   /** A worker runs a handler for the key, and the end of the handler sets the status. */
   hasRun: boolean
 }
 
-/** The tracing state of one driver. */
-interface TracedDriver {
-  /** By token. */
-  readonly processing: Map<number, Processing>
-  /** The queue objects that use the driver; the state is dropped with the last one. */
-  readonly holders: Set<string>
-}
+/** The keys of one queue object, by token. Other queues of its driver may have the same tokens. */
+type Held = Map<number, Processing>
 
 interface SeenClaims {
   readonly claims: readonly {
@@ -104,7 +98,8 @@ class ChannelTracing implements OpenTelemetryTracing {
   readonly #driver: Driver | undefined
   readonly #showKey: (key: string) => string | undefined
   readonly #onError: (error: unknown) => void
-  readonly #states = new Map<Driver, TracedDriver>()
+  /** By holder. */
+  readonly #helds = new Map<string, Held>()
   readonly #adds = new WeakMap<SluiceEvent, readonly Span[]>()
   readonly #claimsFrom = new WeakMap<SluiceEvent, HrTime>()
   /** The span of the run around the current code. */
@@ -141,21 +136,13 @@ class ChannelTracing implements OpenTelemetryTracing {
     request.traceparent = traceparentOf(spanContext)
   }
 
-  #stateOf({ source }: SluiceEvent): TracedDriver | undefined {
-    return source === undefined ? undefined : this.#states.get(source)
-  }
-
-  /** The tracing state of a driver that is being called; created if it is new. */
-  #stateFor({ source, holder }: SluiceEvent): TracedDriver | undefined {
+  /** The keys of a queue object that calls its driver; created if it is new. */
+  #heldFor({ source, holder }: SluiceEvent): Held | undefined {
     if (source === undefined) return undefined
     if (this.#driver !== undefined && this.#driver !== source) return undefined
-    let state = this.#states.get(source)
-    if (state === undefined) {
-      state = { processing: new Map(), holders: new Set() }
-      this.#states.set(source, state)
-    }
-    state.holders.add(holder)
-    return state
+    const held = this.#helds.get(holder) ?? new Map()
+    this.#helds.set(holder, held)
+    return held
   }
 
   #now(): HrTime {
@@ -177,18 +164,18 @@ class ChannelTracing implements OpenTelemetryTracing {
   #spanFor(event: SluiceEvent): Span | undefined {
     if (event.verb !== 'run') return this.#current.getStore()
     const { token } = event.request as RunRequest
-    return this.#stateOf(event)?.processing.get(token)?.span
+    return this.#helds.get(event.holder)?.get(token)?.span
   }
 
   #started(event: SluiceEvent): void {
     // Only a call of the driver shows that the queue is open: other events may follow its end.
     const isCall = event.verb !== 'run' && event.verb !== 'error'
-    const state = isCall ? this.#stateFor(event) : this.#stateOf(event)
-    if (state === undefined) return
+    const held = isCall ? this.#heldFor(event) : this.#helds.get(event.holder)
+    if (held === undefined) return
     if (event.verb === 'add') this.#startAdd(event)
     else if (event.verb === 'claim') this.#claimsFrom.set(event, this.#now())
     else if (event.verb === 'run') {
-      const processing = state.processing.get((event.request as RunRequest).token)
+      const processing = held.get((event.request as RunRequest).token)
       if (processing !== undefined) processing.hasRun = true
     }
   }
@@ -240,12 +227,12 @@ class ChannelTracing implements OpenTelemetryTracing {
   }
 
   #answered(event: SluiceEvent): void {
-    const state = this.#stateOf(event)
-    if (state === undefined) return
+    const held = this.#helds.get(event.holder)
+    if (held === undefined) return
     if (event.verb === 'add') this.#endAdd(event)
-    else if (event.verb === 'claim') this.#claimed(event, state, event.result as SeenClaims)
-    else if (event.verb === 'finish') this.#finished(event, state)
-    else if (event.verb === 'run') this.#ran(event, state)
+    else if (event.verb === 'claim') this.#claimed(event, held, event.result as SeenClaims)
+    else if (event.verb === 'finish') this.#finished(event, held)
+    else if (event.verb === 'run') this.#ran(event, held)
   }
 
   #endAdd(event: SluiceEvent): void {
@@ -256,7 +243,7 @@ class ChannelTracing implements OpenTelemetryTracing {
     }
   }
 
-  #claimed(event: SluiceEvent, state: TracedDriver, { claims }: SeenClaims): void {
+  #claimed(event: SluiceEvent, held: Held, { claims }: SeenClaims): void {
     // A claim that found nothing is part of waiting, and gets no span.
     if (claims.length === 0) return
     const now = this.#now()
@@ -285,15 +272,15 @@ class ChannelTracing implements OpenTelemetryTracing {
           'sluice.failures': failures,
         },
       })
-      state.processing.set(token, { key, holder: event.holder, span, hasRun: false })
+      held.set(token, { key, span, hasRun: false })
     }
   }
 
-  #finished(event: SluiceEvent, state: TracedDriver): void {
+  #finished(event: SluiceEvent, held: Held): void {
     const { finishes } = event.request as { readonly finishes: readonly Finish[] }
     const replies = event.result as readonly (Pick<FinishReply, 'outcome'> | undefined)[]
     finishes.forEach((finish, index) => {
-      const processing = state.processing.get(finish.token)
+      const processing = held.get(finish.token)
       const outcome = replies[index]?.outcome
       if (processing === undefined || (outcome as string) === 'failed') return
       const { span, hasRun } = processing
@@ -302,14 +289,14 @@ class ChannelTracing implements OpenTelemetryTracing {
       if (finish.as === 'retry' || (finish.as === 'park' && finish.error !== undefined)) {
         span.setStatus({ code: SpanStatusCode.ERROR, message: finish.error ?? '' })
       }
-      this.#end(state, finish.token)
+      this.#end(held, finish.token)
     })
   }
 
-  #ran(event: SluiceEvent, state: TracedDriver): void {
+  #ran(event: SluiceEvent, held: Held): void {
     const { token } = event.request as RunRequest
     const { result, isTerminal, isTimedOut, error } = event.result as RunResult
-    const span = state.processing.get(token)?.span
+    const span = held.get(token)?.span
     if (span === undefined) return
     span.setAttributes({
       'sluice.result': result,
@@ -317,29 +304,26 @@ class ChannelTracing implements OpenTelemetryTracing {
       'sluice.timed_out': isTimedOut,
     })
     if (result === 'error') markFailed(span, error)
-    this.#end(state, token)
+    this.#end(held, token)
   }
 
   #noticed(event: SluiceEvent): void {
-    const state = this.#stateOf(event)
-    if (state === undefined) return
+    const held = this.#helds.get(event.holder)
+    if (held === undefined) return
     if (event.verb === 'closed') {
-      for (const [token, { holder }] of state.processing) {
-        if (holder === event.holder) this.#end(state, token)
-      }
-      state.holders.delete(event.holder)
-      if (state.holders.size === 0) this.#states.delete(event.source as Driver)
+      for (const token of held.keys()) this.#end(held, token)
+      this.#helds.delete(event.holder)
     } else if (event.verb === 'lease-lost' || event.verb === 'held-dropped') {
       const { token } = event.request as { readonly token: number }
-      const processing = state.processing.get(token)
+      const processing = held.get(token)
       processing?.span.addEvent(event.verb, {}, this.#now())
-      if (processing?.hasRun === false) this.#end(state, token)
+      if (processing?.hasRun === false) this.#end(held, token)
     }
   }
 
-  #end(state: TracedDriver, token: number): void {
-    state.processing.get(token)?.span.end(this.#now())
-    state.processing.delete(token)
+  #end(held: Held, token: number): void {
+    held.get(token)?.span.end(this.#now())
+    held.delete(token)
   }
 
   inSpan<F extends (...given: never[]) => unknown>(handler: F): F {
@@ -351,8 +335,8 @@ class ChannelTracing implements OpenTelemetryTracing {
   }
 
   within<R>({ key, token }: { readonly key: string; readonly token: number }, work: () => R): R {
-    for (const { processing } of this.#states.values()) {
-      const found = processing.get(token)
+    for (const held of this.#helds.values()) {
+      const found = held.get(token)
       if (found?.key === key) return this.#with(found.span, work)
     }
     return work()
@@ -366,10 +350,10 @@ class ChannelTracing implements OpenTelemetryTracing {
     this.#stopListening()
     traceChannel.unsubscribe(this.#onTraceRequest)
     starts.unbindStore(this.#current as AsyncLocalStorage<unknown>)
-    for (const state of this.#states.values()) {
-      for (const token of [...state.processing.keys()]) this.#end(state, token)
+    for (const held of this.#helds.values()) {
+      for (const token of held.keys()) this.#end(held, token)
     }
-    this.#states.clear()
+    this.#helds.clear()
   }
 }
 

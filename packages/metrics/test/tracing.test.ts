@@ -335,6 +335,21 @@ test('lost, dropped and closed keys end their spans', () => {
   expect(spans('process orders')).toHaveLength(3)
 })
 
+test('two queues of a driver with the same token have a span each', () => {
+  const { clock, queue, spans, tracing, tracer } = setUp()
+  // As on a Redis Cluster, where each queue counts its own tokens.
+  const mails = new StagedQueue(clock, queue.driver, 'mails', 'there')
+  const token = queue.claim('a')
+  expect(mails.claim('b')).toBe(token)
+  tracing.within({ key: 'a', token }, () => tracer.startSpan('work').end())
+  mails.done('b', token)
+  queue.done('a', token)
+  const keyOf = (name: string) => spans(name).map(({ attributes }) => attributes['sluice.key'])
+  expect([keyOf('process orders'), keyOf('process mails')]).toEqual([['a'], ['b']])
+  const id = spans('process orders')[0]?.spanContext().spanId
+  expect(spans('work')[0]?.parentSpanContext?.spanId).toBe(id)
+})
+
 test('only the given driver is traced, and bad options are refused by name', () => {
   const { queue, clock } = setUp()
   const other = setUp({ driver: storeDriver(clock) })

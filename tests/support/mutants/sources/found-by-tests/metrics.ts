@@ -185,6 +185,20 @@ export const foundByTestsOfMetrics: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'all queues of a process share their spans by token',
+    edits: [
+      {
+        file: 'packages/metrics/src/tracing.ts',
+        find: 'this.#helds.get(holder) ?? new Map()',
+        replace: 'this.#helds.values().next().value ?? new Map()',
+      },
+    ],
+    finder: {
+      file: 'packages/metrics/test/tracing.test.ts',
+      title: 'two queues of a driver with the same token have a span each',
+    },
+  },
+  {
     name: 'members that every object has are presets of buckets',
     edits: [
       {
