@@ -88,6 +88,21 @@ test('one that died is missed after two and a half of its readings', async () =>
   expect(second.ledger.value('q depth')).toBe(1)
 })
 
+test('a queue that is closed and opened again is exported by its process as before', async () => {
+  const { clock, store, startProcess } = setUp()
+  const { recorder, ledger, driver } = startProcess()
+  const queue = new StagedQueue(clock, driver, 'q', 'first')
+  queue.add('a')
+  store.counts = { ...noCounts, ready: 1 }
+  await recorder.read()
+  queue.notice('closed')
+  await clock.step(1)
+  new StagedQueue(clock, driver, 'q', 'second').add('b')
+  store.counts = { ...noCounts, ready: 2 }
+  await recorder.read()
+  expect(ledger.value('q depth')).toBe(2)
+})
+
 test('each queue, and each way out, has an election of its own', async () => {
   const { clock, store, startProcess } = setUp()
   store.counts = { ...noCounts, ready: 1 }

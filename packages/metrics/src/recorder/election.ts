@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import type { Clock, Driver, EpochMs, WorkerRow } from '@sluice/core'
 import { bookNamePrefix, failuresExpireMsDefault, queueNameBytesMax } from '@sluice/core'
 
@@ -40,14 +40,16 @@ export class Election {
   readonly #driver: Driver
   readonly #book: string
   readonly #clock: Clock
-  readonly #holder: string = randomUUID()
+  readonly #holder: string
   #readAt: number | undefined
   #gaps: number[] = []
 
-  constructor(driver: Driver, queue: string, exporter: string, clock: Clock) {
+  /** `holder`: the name of this exporter, also in a later election: with a new one it would be the last in line. */
+  constructor(driver: Driver, queue: string, exporter: string, clock: Clock, holder: string) {
     this.#driver = driver
     this.#book = bookName(exporter, queue)
     this.#clock = clock
+    this.#holder = holder
   }
 
   /** Registers, and returns which process is elected. */

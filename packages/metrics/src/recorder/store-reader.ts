@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { type Counts, never, systemClock } from '@sluice/core'
 import type { StoreGauges } from '../queue/queue-meters.ts'
 import { inStore, isAlone, type QueueRecord, type StoreRecord } from '../queue/queue-record.ts'
@@ -10,6 +11,7 @@ const nothing: StoreGauges = { depth: 0, delayed: 0, backoff: 0, parked: 0, olde
 export class StoreReader {
   readonly #options: CheckedRecorderOptions
   readonly #queues: ReadonlyMap<string, QueueRecord>
+  readonly #holder: string = randomUUID()
 
   constructor(options: CheckedRecorderOptions, queues: ReadonlyMap<string, QueueRecord>) {
     this.#options = options
@@ -56,7 +58,7 @@ export class StoreReader {
     const isCountedHere = isAlone(driver)
     let { now } = inStore(store, { now: clock.now(), monotonicMs: clock.monotonicMs() })
     if (!isCountedHere) {
-      store.election ??= new Election(driver, name, exporter, clock)
+      store.election ??= new Election(driver, name, exporter, clock, this.#holder)
       const verdict = await store.election.look()
       if (!verdict.isElected) return nothing
       now = verdict.now

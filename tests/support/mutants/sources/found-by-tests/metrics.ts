@@ -185,6 +185,20 @@ export const foundByTestsOfMetrics: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'a queue that is opened again is the last in line for the exporter of its store',
+    edits: [
+      {
+        file: 'packages/metrics/src/recorder/store-reader.ts',
+        find: 'exporter, clock, this.#holder)',
+        replace: 'exporter, clock, randomUUID())',
+      },
+    ],
+    finder: {
+      file: 'packages/metrics/test/store.test.ts',
+      title: 'a queue that is closed and opened again is exported by its process as before',
+    },
+  },
+  {
     name: 'all queues of a process share their spans by token',
     edits: [
       {
