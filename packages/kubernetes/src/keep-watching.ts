@@ -14,6 +14,20 @@ export interface KeptWatch {
   stop(): Promise<void>
 }
 
+/**
+ * Calls `failed` with the errors of what the client does when a watch has ended, and returns how to undo that.
+ * The client awaits none of it: an error of the credentials for the next watch would end the process.
+ */
+function catchAfterWatch(informer: object, failed: (error: unknown) => void): () => void {
+  const client = informer as { doneHandler?: (error: unknown) => Promise<void> }
+  const { doneHandler } = client
+  if (doneHandler === undefined) return () => {}
+  client.doneHandler = (error) => doneHandler.call(informer, error).catch(failed)
+  return () => {
+    client.doneHandler = doneHandler
+  }
+}
+
 /** Starts an informer, and starts it again after each error, with growing pauses. */
 export function keepWatching<T>(
   informer: InformerLike<T>,
@@ -33,7 +47,7 @@ export function keepWatching<T>(
   function start(): void {
     startedAt = clock.monotonicMs()
     starting = informer.start().then(() => {
-      // It also resolves after a list that failed: then it has called `failed`.
+      // It also resolves after a list or a watch that failed: then `failed` was called.
       if (restart === undefined) resolveSynced(true)
     }, failed)
   }
@@ -54,6 +68,7 @@ export function keepWatching<T>(
   }
 
   informer.on('error', failed)
+  const undoCatch = catchAfterWatch(informer, failed)
   start()
   return {
     synced,
@@ -62,6 +77,7 @@ export function keepWatching<T>(
       resolveSynced(false)
       restart?.stop()
       informer.off('error', failed)
+      undoCatch()
       await informer.stop()
       // A watch that was being opened meanwhile is open after all.
       void starting.then(() => informer.stop())

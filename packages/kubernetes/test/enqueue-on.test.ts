@@ -4,6 +4,7 @@ import { createRateLimitingQueue } from 'sluice'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { enqueueOn } from '../src/index.ts'
 import {
+  config,
   deployment,
   deploymentInformer,
   deployments,
@@ -121,6 +122,25 @@ test('a server that fails is asked again, with growing pauses, until it answers'
   await taken('shop/web')
   server.set(deployments, deployment('api'))
   await taken('shop/api')
+})
+
+test('credentials that fail when a watch is begun again are reported, and it is begun again later', async () => {
+  const clock = fakeClock()
+  const informer = deploymentInformer()
+  const doneHandler = Reflect.get(informer, 'doneHandler')
+  const enqueueing = enqueue(informer, queue, undefined, { clock, onError })
+  await enqueueing.synced
+  // As of a plugin for credentials, which the client runs for each request when they have expired.
+  const error = new Error('no credentials')
+  vi.spyOn(config, 'applySecurityAuthentication').mockRejectedValueOnce(error)
+  server.endWatches()
+  await expect.poll(() => errors).toEqual([error])
+  await clock.step(500)
+  await server.untilWatches(2)
+  server.set(deployments, deployment('web'))
+  await taken('shop/web')
+  await enqueueing.stop()
+  expect(Reflect.get(informer, 'doneHandler')).toBe(doneHandler)
 })
 
 test('an error of onError ends nothing, and is printed', async () => {

@@ -48,6 +48,13 @@ export const foundByTestsOfControllers: readonly FoundByTest[] = [
     'a server that fails is asked again',
   ),
   ofKubernetes(
+    'credentials that fail when a watch is begun again end the process',
+    keepWatching,
+    '.catch(failed)',
+    '',
+    'credentials that fail when a watch is begun again are reported',
+  ),
+  ofKubernetes(
     'the pauses of a watch that fails do not grow',
     keepWatching,
     'failures += 1',
