@@ -65,6 +65,7 @@ function essence(row: KeyRow): Readonly<Record<string, unknown>> {
     laterAt: row.laterAt,
     ...(isPending && { why: row.why, priority: row.priority, askedAt: row.askedAt }),
     ...(row.laterAt !== never && { laterWhy: row.laterWhy }),
+    ...(isHeld && { claimedDueAt: row.claimedDueAt, claimedPriority: row.claimedPriority }),
     ...(isPending && !isHeld && { readyAt: row.readyAt }),
   }
 }
@@ -112,6 +113,11 @@ export class BothSides {
   /** One of the drivers on the store. */
   driver(chance: Chance): Driver {
     return chance.pick(this.#drivers)
+  }
+
+  /** Whether a claim still holds its key in the model. */
+  isHeld({ queue, key, modelToken }: PairedClaim): boolean {
+    return this.store.queue(queue).keys.get(key)?.state.token === modelToken
   }
 
   /** Closes the first driver and opens another one in its place, as a new process would. */

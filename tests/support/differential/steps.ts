@@ -1,67 +1,20 @@
 import assert from 'node:assert/strict'
 import type { Chance } from '@sluice/conformance'
+import type { Ask, Finish } from '@sluice/core'
+import { assertAlike, type BothSides, failuresExpireMs, type PairedClaim } from './both-sides.ts'
 import {
-  type Ask,
-  type Dedupe,
-  type ExpireOptions,
-  type Finish,
-  itemBytesMax,
-  type LimiterPlan,
-  type TransferRow,
-} from '@sluice/core'
-import { transferRow } from '@sluice/core/driver'
-import {
-  assertAlike,
-  type BothSides,
-  everything,
-  failuresExpireMs,
-  type PairedClaim,
-} from './both-sides.ts'
-
-/** One step: done to the driver and to the model, and compared. Says in words what it did. */
-export type Step = (sides: BothSides, queue: string, chance: Chance) => Promise<string>
-
-/** How many keys a queue can have. */
-const keysMax = 1_500
-
-/** Batches of every size that a driver may be given. */
-const sizes = [1, 2, 5, 30, 130, 300, 600, 1_000]
-
-function keysOf(chance: Chance): string[] {
-  const size = chance.pick(sizes)
-  const keys = new Set<string>()
-  // A run of neighbours, or keys from everywhere.
-  const first = chance.happens(0.5) ? chance.below(keysMax) : undefined
-  while (keys.size < size) {
-    const at = first === undefined ? chance.below(keysMax) : (first + keys.size) % keysMax
-    keys.add(`key/${at}`)
-  }
-  return [...keys]
-}
-
-function dedupeOf(chance: Chance): Dedupe {
-  return chance.happens(0.3) ? 'earliest' : 'client-go'
-}
-
-function delayOf(chance: Chance): number {
-  return chance.pick([0, 0, 0, 0, -5, 0.5, 1, 5, 10, 50, 1_000, 86_400_000])
-}
-
-function planOf(sides: BothSides, chance: Chance): LimiterPlan | undefined {
-  const doubling: LimiterPlan = { kind: 'exponential', baseMs: 5, maxMs: 100 }
-  const bucket: LimiterPlan = { kind: 'bucket', name: sides.bucket, perSecond: 1_000, burst: 50 }
-  const both: LimiterPlan = { kind: 'maxOf', of: [doubling, bucket] }
-  return chance.pick([undefined, undefined, undefined, doubling, bucket, both])
-}
-
-function itemOf(chance: Chance, index: number): string | undefined {
-  // One long item in a batch is enough; the longest are as long as an item may be.
-  if (index === 0 && chance.happens(0.05)) {
-    const length = chance.pick([70_000, 200_001, itemBytesMax - 2])
-    return JSON.stringify('x'.repeat(length))
-  }
-  return chance.pick([undefined, '1', '"two"', '{"three":3}', '"🚰"'])
-}
+  dedupeOf,
+  delayOf,
+  expireOptions,
+  finishOf,
+  itemOf,
+  keysOf,
+  pick,
+  planOf,
+  sizes,
+} from './choices.ts'
+import { forgetOrCancel, look, operate, transfer } from './operator-steps.ts'
+import type { Step } from './step.ts'
 
 const add: Step = async (sides, queue, chance) => {
   const keys = keysOf(chance)
@@ -116,28 +69,6 @@ const claim: Step = async (sides, queue, chance) => {
   return `claim ${limit} for ${request.leaseMs} ms: ${real.claims.length}`
 }
 
-/** Claims of a queue, mostly late ones and often all; each key once. */
-function pick(sides: BothSides, queue: string, chance: Chance): PairedClaim[] {
-  const own = sides.claims.filter((each) => each.queue === queue)
-  const size = chance.pick(sizes)
-  const recent = chance.happens(0.8) ? own.slice(-size) : own
-  const found = new Map<string, PairedClaim>()
-  while (recent.length > 0 && found.size < size) {
-    const [each] = recent.splice(chance.below(recent.length), 1)
-    if (each !== undefined && !found.has(each.key)) found.set(each.key, each)
-  }
-  return [...found.values()]
-}
-
-function finishOf(key: string, token: number, sides: BothSides, chance: Chance): Finish {
-  const as = chance.pick(['done', 'done', 'done', 'retry', 'retry', 'release', 'park'] as const)
-  if (as === 'done') return { as, key, token, forget: chance.happens(0.5) }
-  if (as === 'release') return { as, key, token }
-  if (as === 'park') return { as, key, token, error: chance.pick([undefined, 'why']) }
-  const plan = planOf(sides, chance)
-  return { as, key, token, delayMs: delayOf(chance), plan, jitter: 0, error: 'why' }
-}
-
 const finish: Step = async (sides, queue, chance) => {
   const chosen = pick(sides, queue, chance)
   if (chosen.length === 0) return 'finish nothing'
@@ -176,11 +107,6 @@ const renew: Step = async (sides, queue, chance) => {
   return `renew ${chosen.length} leases for ${leaseMs} ms`
 }
 
-function expireOptions(sides: BothSides, chance: Chance): ExpireOptions {
-  const maxCrashes = chance.pick([2, 100])
-  return { dedupe: dedupeOf(chance), maxCrashes, plan: planOf(sides, chance), jitter: 0 }
-}
-
 /** The leases that a heartbeat reports, as pairs. */
 async function reported(sides: BothSides, queue: string, chance: Chance): Promise<PairedClaim[]> {
   const request = { holder: 'clock', limit: 1_000, failuresExpireMs: Infinity }
@@ -203,81 +129,6 @@ const expire: Step = async (sides, queue, chance) => {
   return `expire ${chosen.length} leases: ${expired}`
 }
 
-const forgetOrCancel: Step = async (sides, queue, chance) => {
-  const keys = keysOf(chance)
-  const verb = chance.pick(['forget', 'cancel'] as const)
-  // Expired failures that one side has swept away would be forgotten on the other.
-  await sweep(sides, queue, chance)
-  const real = await sides.driver(chance)[verb](queue, keys)
-  assert.deepEqual(real, sides.model[verb](queue, keys))
-  return `${verb} ${keys.length} keys`
-}
-
-const sweep: Step = async (sides, queue, chance) => {
-  const request = { holder: 'sweeper', limit: everything, failuresExpireMs }
-  const real = await sides.driver(chance).tick(queue, request)
-  const { swept } = sides.model.tick(queue, request)
-  sides.pairEnds(queue, real.leaseEnds, true)
-  if (swept > 100) sides.saw('a sweep of more than 100 rows')
-  return `sweep ${real.swept} rows`
-}
-
-const operate: Step = async (sides, queue, chance) => {
-  const { operate: real } = sides.driver(chance)
-  const { operate: model } = sides.model
-  if (real === undefined) return 'no operator'
-  await sweep(sides, queue, chance)
-  const verbs = [
-    'park',
-    'unpark',
-    'unpark',
-    'runNow',
-    'remove',
-    'pause',
-    'resume',
-    'resume',
-  ] as const
-  const verb = chance.happens(0.1) ? 'purge' : chance.pick(verbs)
-  if (verb === 'purge') {
-    const before = (await sides.rows(sides.model, queue)).rows.length
-    await real.purge(queue)
-    await model.purge(queue)
-    if (before > 1_000) sides.saw('a purge of more than 1,000 keys')
-    return `purge ${before} keys`
-  }
-  if (verb === 'pause' || verb === 'resume') {
-    assert.equal(await real[verb](queue), await model[verb](queue))
-    return verb
-  }
-  const keys = keysOf(chance)
-  if (verb === 'unpark') {
-    const options = { forget: chance.happens(0.5) }
-    assert.deepEqual(
-      await real.unpark(queue, keys, options),
-      await model.unpark(queue, keys, options),
-    )
-  } else assert.deepEqual(await real[verb](queue, keys), await model[verb](queue, keys))
-  return `${verb} ${keys.length} keys`
-}
-
-const look: Step = async (sides, queue, chance) => {
-  const driver = sides.driver(chance)
-  await sweep(sides, queue, chance)
-  const states = ['ready', 'delayed', 'backoff', 'processing', 'dirty', 'parked', 'idle'] as const
-  const request = chance.happens(0.5)
-    ? { state: chance.pick(states) }
-    : { prefix: `key/${chance.below(20)}` }
-  const real = (await sides.rows(driver, queue, request)).rows
-  const model = (await sides.rows(sides.model, queue, request)).rows
-  assert.deepEqual(
-    real.map(({ key }) => key),
-    model.map(({ key }) => key),
-  )
-  const ids = sides.claims.slice(-20).map(({ claimId }) => claimId)
-  const adopted = ids.length === 0 ? undefined : await driver.adopt?.(queue, chance.pick(ids))
-  return `list ${JSON.stringify(request)}: ${real.length} keys, adopt ${adopted?.length ?? 0}`
-}
-
 const adopt: Step = async (sides, queue, chance) => {
   const driver = sides.driver(chance)
   const own = sides.claims.filter((each) => each.queue === queue).slice(-1_000)
@@ -293,79 +144,50 @@ const adopt: Step = async (sides, queue, chance) => {
   return `adopt ${real.length} claims`
 }
 
-/**
- * The same rows, in their order, behind those of another queue: positions of two queues cannot be compared,
- * since some drivers count them for each queue and others for the whole store.
- */
-function behind(rows: readonly TransferRow[], others: readonly TransferRow[]): TransferRow[] {
-  const last = others.reduce((highest, { seq }) => Math.max(highest, seq), 0)
-  const positions = new Map(
-    [...rows].sort((a, b) => a.seq - b.seq).map(({ key }, index) => [key, last + 1 + index]),
-  )
-  return rows.map((row) => ({ ...row, seq: positions.get(row.key) ?? row.seq }))
-}
-
-/** Moves what is stored of a queue into another one. */
-const transfer: Step = async (sides, queue, chance) => {
-  const driver = sides.driver(chance)
-  const { transfer: real } = driver
-  if (real === undefined) return 'no transfer'
-  const target = chance.pick(sides.queues)
-  const keys = new Set(keysOf(chance))
-  const rowsOf = async (side: typeof driver, from: string): Promise<TransferRow[]> =>
-    (await sides.rows(side, from)).rows.map(transferRow)
-  const rowsToMove = async (side: typeof driver): Promise<TransferRow[]> =>
-    (await rowsOf(side, queue)).filter(({ key }) => keys.has(key))
-  await sweep(sides, queue, chance)
-  await sweep(sides, target, chance)
-  const ours = await rowsToMove(driver)
-  const theirs = await rowsToMove(sides.model)
-  if (ours.length === 0) return 'transfer nothing'
-  if (target === queue) {
-    assert.deepEqual(
-      await real.importRows(target, ours),
-      await sides.model.transfer.importRows(target, theirs),
-    )
-  } else {
-    assert.deepEqual(
-      await real.importRows(target, behind(ours, await rowsOf(driver, target))),
-      await sides.model.transfer.importRows(
-        target,
-        behind(theirs, await rowsOf(sides.model, target)),
-      ),
-    )
-    assert.deepEqual(
-      await real.dropRows(queue, ours),
-      await sides.model.transfer.dropRows(queue, theirs),
-    )
-  }
-  if (ours.length > 100) sides.saw('a transfer of more than 100 rows')
-  return `transfer ${ours.length} rows to ${target}`
-}
-
 /** Adds and finishes in a transaction of the caller, which is committed or rolled back. */
 const transact: Step = async (sides, queue, chance) => {
   const driver = sides.driver(chance)
   const { begin } = sides.subject
   if (driver.transact === undefined || begin === undefined) return 'no transactions'
-  const transaction = await begin()
-  const verbs = driver.transact(transaction.handle)
+  const isCommitted = chance.happens(0.6)
+  const held = pick(sides, queue, chance).filter((each) => sides.isHeld(each))
+  const ours = held.map(({ key, realToken }): Finish => {
+    const each = finishOf(key, realToken, sides, chance)
+    // Some stores keep the tokens of buckets that a rollback gives back in others.
+    return isCommitted ? each : ({ ...each, plan: undefined } as Finish)
+  })
+  const theirs = held.map(({ modelToken }, index): Finish => {
+    return { ...(ours[index] as Finish), token: modelToken }
+  })
+  const { handle, commit, rollback } = await begin()
+  const verbs = driver.transact(handle)
   const options = { dedupe: dedupeOf(chance), failuresExpireMs }
-  const asks = keysOf(chance).map(
-    (key): Ask => ({ key, item: undefined, priority: 0, delayMs: delayOf(chance) }),
-  )
-  const real = await verbs.add(queue, asks, options)
-  if (chance.happens(0.4)) {
-    await transaction.rollback()
+  const asks = keysOf(chance).map((key): Ask => {
+    return { key, item: undefined, priority: 0, delayMs: delayOf(chance) }
+  })
+  const done = `add ${asks.length} keys and finish ${held.length} in a transaction`
+  const added = await verbs.add(queue, asks, options)
+  const finished = held.length === 0 ? [] : await verbs.finish(queue, ours, options)
+  if (!isCommitted) {
+    await rollback()
     sides.saw('a rollback')
-    return `add ${asks.length} keys in a transaction that is rolled back`
+    return `${done}, which is rolled back`
   }
-  await transaction.commit()
+  await commit()
   sides.saw('a commit')
-  for (const [index, reply] of sides.model.add(queue, asks, options).entries()) {
-    assertAlike(real[index] as object, reply, `the answer for ${asks[index]?.key}`)
+  const expected = [
+    ...sides.model.add(queue, asks, options),
+    ...sides.model.finish(queue, theirs, options),
+  ]
+  for (const [index, reply] of [...added, ...finished].entries()) {
+    assertAlike(
+      reply,
+      expected[index] as object,
+      `the answer for ${[...asks, ...ours][index]?.key}`,
+    )
   }
-  return `add ${asks.length} keys in a transaction`
+  if (held.length > 0) sides.saw('a finish in a transaction')
+  return done
 }
 
 const wait: Step = async (sides, _, chance) => {
