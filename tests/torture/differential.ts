@@ -2,17 +2,24 @@ import { parseArgs } from 'node:util'
 import type { CreateSubject } from '@sluice/conformance'
 import { differential, sightsOfSize } from '../support/differential/differential.ts'
 import { localSubjects } from '../support/differential/local-subjects.ts'
-import { startRedisSubjects } from '../support/differential/redis-subjects.ts'
+import {
+  type SubjectServer,
+  startClusterSubjects,
+  startRedisSubjects,
+} from '../support/differential/redis-subjects.ts'
 import { startPostgres } from '../support/stores/postgres-server.ts'
 
 /** The stores that need a server. */
-const servers: Readonly<
-  Record<string, () => Promise<{ readonly create: CreateSubject; stop(): Promise<void> }>>
-> = { postgres: startPostgres, redis: startRedisSubjects }
+const servers: Readonly<Record<string, () => Promise<SubjectServer>>> = {
+  postgres: startPostgres,
+  redis: startRedisSubjects,
+  'redis-cluster': () => startClusterSubjects(false),
+  'redis-slot': () => startClusterSubjects(true),
+}
 
 /**
  * Every verb of every driver against the model, with batches up to the limits: `--store=memory`,
- * `direct`, `sqlite`, `postgres` or `redis` (default: all), `--runs=20`, `--steps=400`, `--seed=1`.
+ * `direct`, `sqlite`, `postgres`, `redis`, `redis-cluster` or `redis-slot` (default: all), `--runs=20`, `--steps=400`, `--seed=1`.
  */
 export async function main(args: string[]): Promise<void> {
   const { values } = parseArgs({

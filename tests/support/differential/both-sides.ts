@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { type Chance, ModelDriver, ModelStore, type Subject } from '@sluice/conformance'
 import {
+  type Ask,
   type Claim,
   type ClaimReply,
   type Driver,
+  type EpochMs,
   type KeyRow,
   keyStateWords,
   type Lease,
@@ -12,6 +14,7 @@ import {
   never,
   noToken,
 } from '@sluice/core'
+import { transitions } from '@sluice/core/driver'
 import type { FakeClock } from '@sluice/core/testing'
 
 /** A key that both sides handed out in the same claim. */
@@ -63,9 +66,20 @@ function essence(row: KeyRow): Readonly<Record<string, unknown>> {
     leaseUntil: row.leaseUntil,
     dueAt: row.dueAt,
     laterAt: row.laterAt,
-    ...(isPending && { why: row.why, priority: row.priority, askedAt: row.askedAt }),
+    ...(isPending && {
+      why: row.why,
+      priority: row.priority,
+      askedAt: row.askedAt,
+      trace: row.trace,
+    }),
     ...(row.laterAt !== never && { laterWhy: row.laterWhy }),
-    ...(isHeld && { claimedDueAt: row.claimedDueAt, claimedPriority: row.claimedPriority }),
+    ...(isHeld && {
+      claimedDueAt: row.claimedDueAt,
+      claimedPriority: row.claimedPriority,
+      claimedTrace: row.claimedTrace,
+      claimedAskedAt: row.claimedAskedAt,
+      claimedWhy: row.claimedWhy,
+    }),
     ...(isPending && !isHeld && { readyAt: row.readyAt }),
   }
 }
@@ -74,22 +88,27 @@ function essence(row: KeyRow): Readonly<Record<string, unknown>> {
 export class BothSides {
   readonly clock: FakeClock
   readonly store: ModelStore = new ModelStore()
-  readonly model: ModelDriver = new ModelDriver({ store: this.store })
+  readonly model: ModelDriver
   readonly subject: Subject
   readonly claims: PairedClaim[] = []
   readonly queues: readonly string[]
-  readonly bucket: string
   /** How often what a run is about has happened. */
   readonly seen: Map<string, number> = new Map()
+  /** The names of keys that were added when their failures had expired: swept or not, with their errors. */
+  readonly #withoutError = new Set<string>()
   readonly #drivers: Driver[]
-  #lastToken = 0
+  readonly #bucket: string
+  /** The last token that was handed out, of the store or of each queue. */
+  readonly #lastTokens = new Map<string, number>()
 
   private constructor(subject: Subject, drivers: Driver[], name: string, queues: number) {
     this.subject = subject
     this.clock = subject.clock
     this.#drivers = drivers
     this.queues = Array.from({ length: queues }, (_, index) => `${name}/${index}`)
-    this.bucket = `${name}/bucket`
+    this.#bucket = `${name}/bucket`
+    const { time } = subject.driver.capabilities
+    this.model = new ModelDriver({ store: this.store, time })
     this.model.open({ clock: this.clock })
   }
 
@@ -115,9 +134,48 @@ export class BothSides {
     return chance.pick(this.#drivers)
   }
 
+  /** A bucket that a queue may charge: that of all queues, if the store has such. */
+  bucketOf(queue: string): string {
+    return this.subject.driver.capabilities.sharedBuckets ? this.#bucket : `queue:${queue}`
+  }
+
+  /** The time of the stores. */
+  get now(): EpochMs {
+    return this.model.list('', { limit: 1 }).now
+  }
+
+  /** To be called before keys are added. */
+  adding(queue: string, asks: readonly Ask[]): void {
+    const { keys } = this.store.queue(queue)
+    for (const { key } of asks) {
+      const state = keys.get(key)?.state
+      if (state === undefined) continue
+      const isExpired = transitions.hasStaleFailures(state, this.now, failuresExpireMs)
+      if (isExpired) this.#withoutError.add(key)
+    }
+  }
+
   /** Whether a claim still holds its key in the model. */
   isHeld({ queue, key, modelToken }: PairedClaim): boolean {
     return this.store.queue(queue).keys.get(key)?.state.token === modelToken
+  }
+
+  /** Sets the wall clock, just after every driver and the model have read it, and just before. */
+  async setClock(ms: number): Promise<void> {
+    await this.#readClock()
+    this.clock.setTime(ms)
+    await this.#readClock()
+    this.saw('a step of the clock')
+  }
+
+  async #readClock(): Promise<void> {
+    const queue = this.queues[0] as string
+    const request = { holder: 'clock', limit: 1, failuresExpireMs: Infinity }
+    const { now } = this.model.tick(queue, request)
+    for (const driver of this.#drivers) {
+      assert.equal((await driver.tick(queue, request)).now, now, 'the time of the store')
+      assert.equal(driver.ahead ?? 0, this.model.ahead, 'ahead of the wall clock')
+    }
   }
 
   /** Closes the first driver and opens another one in its place, as a new process would. */
@@ -138,18 +196,21 @@ export class BothSides {
       model.claims.map(({ key }) => key),
       'the keys that are handed out, in order',
     )
+    const counter = this.subject.driver.capabilities.tokens === 'store' ? '' : queue
     for (const [index, expected] of model.claims.entries()) {
       const { token: realToken, ...claim } = real.claims[index] as Claim
       const { token: modelToken, ...expectedClaim } = expected
       assertAlike(claim, expectedClaim, `the claim of ${claim.key}`)
-      assert.ok(realToken > this.#lastToken, `tokens rise: ${realToken} after ${this.#lastToken}`)
-      this.#lastToken = realToken
+      const last = this.#lastTokens.get(counter) ?? 0
+      assert.ok(realToken > last, `tokens rise: ${realToken} after ${last}`)
+      this.#lastTokens.set(counter, realToken)
       this.claims.push({ queue, key: claim.key, modelToken, realToken, claimId })
     }
     if (model.claims.length > 500) this.saw('a claim of more than 500 keys')
     const priorities = new Set(model.claims.map(({ priority }) => priority))
     if (priorities.size > 16) this.saw('a claim over more than 16 priorities')
     if (model.claims.some(({ crashes }) => crashes > 0)) this.saw('a key that has crashed')
+    assert.equal(real.now, model.now, 'the time of the claim')
     this.pairEnds(queue, real.leaseEnds)
   }
 
@@ -188,24 +249,48 @@ export class BothSides {
     const { now, rows: real } = await this.rows(driver, queue)
     const fresh = ({ state, failedAt }: KeyRow): boolean =>
       state !== 'idle' || failedAt + failuresExpireMs > now
-    const model = (await this.rows(this.model, queue)).rows.filter(fresh)
+    const { now: modelNow, rows: modelRows } = await this.rows(this.model, queue)
+    assert.equal(now, modelNow, 'the time of a list')
+    const model = modelRows.filter(fresh)
     assert.deepEqual(
       real.filter(fresh).map(({ key }) => key),
       model.map(({ key }) => key),
       `the keys of ${queue}`,
     )
     for (const [index, row] of real.filter(fresh).entries()) {
-      assertAlike(essence(row), essence(model[index] as KeyRow), `the row of ${row.key}`)
+      const expected = model[index] as KeyRow
+      assertAlike(essence(row), essence(expected), `the row of ${row.key}`)
+      if (this.#withoutError.has(row.key)) continue
+      assert.equal(row.lastError, expected.lastError, `the error of ${row.key}`)
     }
     if (model.length > 300) this.saw('a queue of more than 300 keys')
-    await this.#compareSums(driver, queue, real)
+    await this.#compareSums(driver, queue, real, chance)
   }
 
-  async #compareSums(driver: Driver, queue: string, rows: readonly KeyRow[]): Promise<void> {
+  async #compareSums(
+    driver: Driver,
+    queue: string,
+    rows: readonly KeyRow[],
+    chance: Chance,
+  ): Promise<void> {
     const counts = await driver.counts(queue, { cap: everything })
     for (const word of keyStateWords) {
       const recount = rows.filter(({ state }) => state === word).length
       assert.equal(counts[word], recount, `the count of ${word}`)
+    }
+    const { paused, capped, oldestReadyAt, heldUntil } = this.model.counts(queue, {
+      cap: everything,
+    })
+    assertAlike(counts, { paused, capped, oldestReadyAt, heldUntil }, 'the counts')
+    const cap = chance.pick([1, 3, 50, 400])
+    const few = await driver.counts(queue, { cap })
+    for (const word of keyStateWords) {
+      if (few.capped) assert.ok(few[word] <= counts[word], `the capped count of ${word}`)
+      else assert.equal(few[word], counts[word], `the count of ${word} below its cap`)
+    }
+    for (const bucket of this.model.buckets()) {
+      const found = (await driver.buckets?.())?.find(({ name }) => name === bucket.name)
+      if (driver.buckets !== undefined) assertAlike(found as object, bucket, 'the bucket')
     }
     const request = { holder: 'clock', limit: everything, failuresExpireMs: Infinity }
     const real = await driver.tick(queue, request)

@@ -34,11 +34,17 @@ export function delayOf(chance: Chance): number {
   return chance.pick([0, 0, 0, 0, -5, 0.5, 1, 5, 10, 50, 1_000, 86_400_000])
 }
 
-export function planOf(sides: BothSides, chance: Chance): LimiterPlan | undefined {
+export function planOf(sides: BothSides, queue: string, chance: Chance): LimiterPlan | undefined {
   const doubling: LimiterPlan = { kind: 'exponential', baseMs: 5, maxMs: 100 }
-  const bucket: LimiterPlan = { kind: 'bucket', name: sides.bucket, perSecond: 1_000, burst: 50 }
+  const bucket: LimiterPlan = {
+    kind: 'bucket',
+    name: sides.bucketOf(queue),
+    perSecond: 1_000,
+    burst: 50,
+  }
   const both: LimiterPlan = { kind: 'maxOf', of: [doubling, bucket] }
-  return chance.pick([undefined, undefined, undefined, doubling, bucket, both])
+  const jittered: LimiterPlan = { kind: 'jittered', of: both, factor: 0.5 }
+  return chance.pick([undefined, undefined, undefined, doubling, bucket, both, jittered])
 }
 
 export function itemOf(chance: Chance, index: number): string | undefined {
@@ -63,17 +69,38 @@ export function pick(sides: BothSides, queue: string, chance: Chance): PairedCla
   return [...found.values()]
 }
 
-export function finishOf(key: string, token: number, sides: BothSides, chance: Chance): Finish {
+export function finishOf(
+  key: string,
+  token: number,
+  sides: BothSides,
+  queue: string,
+  chance: Chance,
+): Finish {
   const as = chance.pick(['done', 'done', 'done', 'retry', 'retry', 'release', 'park'] as const)
   const again = chance.happens(0.2) ? { delayMs: delayOf(chance), priority: 1 } : undefined
   if (as === 'done') return { as, key, token, forget: chance.happens(0.5), again }
   if (as === 'release') return { as, key, token }
   if (as === 'park') return { as, key, token, error: chance.pick([undefined, 'why']) }
-  const plan = planOf(sides, chance)
-  return { as, key, token, delayMs: delayOf(chance), plan, jitter: 0, error: 'why' }
+  const plan = planOf(sides, queue, chance)
+  const priority = chance.pick([undefined, undefined, 0, 1_000])
+  const error = chance.pick([undefined, 'why', 'because'])
+  return { as, key, token, delayMs: delayOf(chance), priority, plan, jitter: chance.next(), error }
 }
 
-export function expireOptions(sides: BothSides, chance: Chance): ExpireOptions {
+export function expireOptions(sides: BothSides, queue: string, chance: Chance): ExpireOptions {
   const maxCrashes = chance.pick([2, 100])
-  return { dedupe: dedupeOf(chance), maxCrashes, plan: planOf(sides, chance), jitter: 0 }
+  return {
+    dedupe: dedupeOf(chance),
+    maxCrashes,
+    plan: planOf(sides, queue, chance),
+    jitter: chance.next(),
+    error: chance.pick([undefined, 'lost']),
+  }
+}
+
+/** The trace context of an add, if it has one. */
+export function traceOf(chance: Chance): string | undefined {
+  if (chance.happens(0.7)) return undefined
+  const digit = chance.pick(['1', '2', '3'])
+  return `00-${digit.repeat(32)}-${digit.repeat(16)}-01`
 }

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
-import type { TransferRow } from '@sluice/core'
-import { transferRow } from '@sluice/core/driver'
+import type { Chance } from '@sluice/conformance'
+import {
+  type ListReply,
+  type TickRequest,
+  type TransferRow,
+  type WorkerRow,
+  type WorkRecord,
+  workerMsMax,
+} from '@sluice/core'
+import { compareKeys, historyResolutions, transferRow } from '@sluice/core/driver'
 import { everything, failuresExpireMs } from './both-sides.ts'
 import { keysOf } from './choices.ts'
 import type { Step } from './step.ts'
@@ -42,8 +50,7 @@ export const operate: Step = async (sides, queue, chance) => {
   const verb = chance.happens(0.1) ? 'purge' : chance.pick(verbs)
   if (verb === 'purge') {
     const before = (await sides.rows(sides.model, queue)).rows.length
-    await real.purge(queue)
-    await model.purge(queue)
+    assert.equal(await real.purge(queue), await model.purge(queue))
     if (before > 1_000) sides.saw('a purge of more than 1,000 keys')
     return `purge ${before} keys`
   }
@@ -75,9 +82,95 @@ export const look: Step = async (sides, queue, chance) => {
     real.map(({ key }) => key),
     model.map(({ key }) => key),
   )
+  const paged: string[] = []
+  const limit = chance.pick([7, 40, 300])
+  let cursor: string | undefined
+  do {
+    const page: ListReply = await driver.list(queue, {
+      ...request,
+      limit,
+      ...(cursor !== undefined && { cursor }),
+    })
+    paged.push(...page.rows.map(({ key }) => key))
+    cursor = page.cursor
+  } while (cursor !== undefined)
+  assert.deepEqual(
+    paged,
+    model.map(({ key }) => key),
+  )
+  const keys = keysOf(chance)
+  const named = await driver.list(queue, { ...request, keys, limit: 1 })
+  assert.deepEqual(
+    named.rows.map(({ key }) => key).sort(),
+    sides.model
+      .list(queue, { ...request, keys, limit: 1 })
+      .rows.map(({ key }) => key)
+      .sort(),
+  )
   const ids = sides.claims.slice(-20).map(({ claimId }) => claimId)
   const adopted = ids.length === 0 ? undefined : await driver.adopt?.(queue, chance.pick(ids))
   return `list ${JSON.stringify(request)}: ${real.length} keys, adopt ${adopted?.length ?? 0}`
+}
+
+const codes = ['E1', 'E2', 'E3', 'E4', 'é', 'E6', 'E7', 'E8', 'E9', 'E10']
+
+function workOf(holder: string, now: number, chance: Chance): WorkRecord {
+  const some = (): number => chance.below(5)
+  return {
+    started: some(),
+    done: some(),
+    failed: some(),
+    added: some(),
+    merged: some(),
+    expired: some(),
+    codes: codes.filter(() => chance.happens(0.3)).map((code) => [code, 1 + some()]),
+    failedRuns: Array.from({ length: some() }, (_, index) => ({
+      at: now - 5 + index,
+      key: `key/${index}`,
+      code: chance.pick(codes),
+      holder,
+      failures: some(),
+      lastError: 'why',
+    })),
+  }
+}
+
+/** A heartbeat with a record of work; then all that is known of the workers and their work. */
+export const record: Step = async (sides, queue, chance) => {
+  await sweep(sides, queue, chance)
+  const holder = `holder ${chance.below(3)}`
+  const request: TickRequest = {
+    holder,
+    worker: { holder, host: 'here', pid: chance.below(9), concurrency: 1, settings: {} },
+    record: workOf(holder, sides.now, chance),
+    limit: everything,
+    failuresExpireMs: Infinity,
+  }
+  const { recorded } = await sides.driver(chance).tick(queue, request)
+  const { model } = sides
+  assert.equal(recorded, model.tick(queue, request).recorded)
+  const driver = sides.driver(chance)
+  for (const { stepMs } of driver.history === undefined ? [] : historyResolutions) {
+    assert.deepEqual(await driver.history?.(queue, stepMs), model.history(queue, stepMs))
+  }
+  if (driver.failedRuns !== undefined) {
+    assert.deepEqual(await driver.failedRuns(queue), model.failedRuns(queue))
+  }
+  if (driver.workers !== undefined) {
+    const withinMs = chance.pick([5, 5_000, workerMsMax])
+    const byHolder = (rows: readonly WorkerRow[]): WorkerRow[] =>
+      [...rows].sort((a, b) => compareKeys(a.holder, b.holder))
+    assert.deepEqual(
+      byHolder(await driver.workers(queue, withinMs)),
+      byHolder(model.workers(queue, withinMs)),
+    )
+  }
+  if (driver.queues !== undefined) {
+    const ours = (names: readonly string[]): string[] =>
+      names.filter((name) => sides.queues.includes(name)).sort(compareKeys)
+    assert.deepEqual(ours(await driver.queues()), ours(model.queues()))
+  }
+  return 'a record of work'
 }
 
 /**

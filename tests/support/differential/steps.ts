@@ -12,8 +12,9 @@ import {
   pick,
   planOf,
   sizes,
+  traceOf,
 } from './choices.ts'
-import { forgetOrCancel, look, operate, transfer } from './operator-steps.ts'
+import { forgetOrCancel, look, operate, record, transfer } from './operator-steps.ts'
 import type { Step } from './step.ts'
 
 const add: Step = async (sides, queue, chance) => {
@@ -28,8 +29,9 @@ const add: Step = async (sides, queue, chance) => {
       item: itemOf(chance, index),
       priority: spread === 0 ? 0 : chance.below(2 * spread + 1) - spread,
       delayMs: delayMs ?? delayOf(chance),
-      jitter: 0,
-      ...(isPlanned && { plan: planOf(sides, chance) }),
+      jitter: chance.next(),
+      trace: traceOf(chance),
+      ...(isPlanned && { plan: planOf(sides, queue, chance) }),
       ...(isLatest && { maxWaitMs: 30 }),
       ...(chance.happens(0.1) && { failed: true }),
     }
@@ -37,6 +39,7 @@ const add: Step = async (sides, queue, chance) => {
   const dedupe = dedupeOf(chance)
   const maxPending = chance.happens(0.1) ? chance.pick([3, 100, 700]) : undefined
   const options = { dedupe, failuresExpireMs, maxPending }
+  sides.adding(queue, asks)
   const real = await sides.driver(chance).add(queue, asks, options)
   const model = sides.model.add(queue, asks, options)
   assert.equal(real.length, model.length)
@@ -58,7 +61,7 @@ const claim: Step = async (sides, queue, chance) => {
     leaseMs: chance.pick([20, 100, 1_000, 30_000, Infinity]),
     holder: `holder ${chance.below(3)}`,
     claimId,
-    dueBy: chance.happens(0.1) ? sides.clock.now() - 5 : undefined,
+    dueBy: chance.happens(0.1) ? sides.now - 5 : undefined,
   }
   const driver = sides.driver(chance)
   const real = await driver.claim(queue, request)
@@ -72,7 +75,7 @@ const claim: Step = async (sides, queue, chance) => {
 const finish: Step = async (sides, queue, chance) => {
   const chosen = pick(sides, queue, chance)
   if (chosen.length === 0) return 'finish nothing'
-  const real = chosen.map((each) => finishOf(each.key, each.realToken, sides, chance))
+  const real = chosen.map((each) => finishOf(each.key, each.realToken, sides, queue, chance))
   const model = chosen.map(({ modelToken }, index): Finish => {
     return { ...(real[index] as Finish), token: modelToken }
   })
@@ -120,7 +123,7 @@ const expire: Step = async (sides, queue, chance) => {
   const chosen = isReported ? await reported(sides, queue, chance) : pick(sides, queue, chance)
   if (chosen.length === 0) return 'expire nothing'
   const { ours, theirs } = bothOf(chosen)
-  const options = expireOptions(sides, chance)
+  const options = expireOptions(sides, queue, chance)
   const real = await sides.driver(chance).expire(queue, ours, options)
   const model = sides.model.expire(queue, theirs, options)
   assert.deepEqual(real, model)
@@ -140,6 +143,9 @@ const adopt: Step = async (sides, queue, chance) => {
     real.map(({ key }) => key),
     model.map(({ key }) => key),
   )
+  for (const [index, { token: _, ...each }] of model.entries()) {
+    assertAlike(real[index] as object, each, `the claim of ${each.key}`)
+  }
   if (model.length > 100) sides.saw('more than 100 adopted claims')
   return `adopt ${real.length} claims`
 }
@@ -152,7 +158,7 @@ const transact: Step = async (sides, queue, chance) => {
   const isCommitted = chance.happens(0.6)
   const held = pick(sides, queue, chance).filter((each) => sides.isHeld(each))
   const ours = held.map(({ key, realToken }): Finish => {
-    const each = finishOf(key, realToken, sides, chance)
+    const each = finishOf(key, realToken, sides, queue, chance)
     // Some stores keep the tokens of buckets that a rollback gives back in others.
     return isCommitted ? each : ({ ...each, plan: undefined } as Finish)
   })
@@ -166,6 +172,7 @@ const transact: Step = async (sides, queue, chance) => {
     return { key, item: undefined, priority: 0, delayMs: delayOf(chance) }
   })
   const done = `add ${asks.length} keys and finish ${held.length} in a transaction`
+  sides.adding(queue, asks)
   const added = await verbs.add(queue, asks, options)
   const finished = held.length === 0 ? [] : await verbs.finish(queue, ours, options)
   if (!isCommitted) {
@@ -196,6 +203,12 @@ const wait: Step = async (sides, _, chance) => {
   return `step ${ms} ms`
 }
 
+const setClock: Step = async (sides, _, chance) => {
+  const ms = chance.pick([-86_400_000, -5_000, -1_500, -500, -0.5, 500, 2_000, 60_000])
+  await sides.setClock(sides.clock.now() + ms)
+  return `set the clock by ${ms} ms`
+}
+
 const restart: Step = async (sides) => {
   await sides.restart()
   return 'restart'
@@ -205,4 +218,5 @@ const restart: Step = async (sides) => {
 export const steps: readonly Step[] = [
   ...[add, add, add, add, claim, claim, claim, finish, finish, finish, renew, expire],
   ...[forgetOrCancel, operate, look, adopt, transfer, transact, wait, wait, wait, restart],
+  ...[setClock, record],
 ]
