@@ -139,15 +139,18 @@ export class DriverCalls implements HandleUser, GateUser {
   inquire<R>(send: () => Awaitable<R>): Awaitable<R> {
     return this.#unlessClosed(
       inTime(this.opened(send), this.options.timeoutMs, 'look into the store'),
+      () => true,
     )
   }
 
-  /** The driver fails the calls in flight when it is closed with this queue object, in words of its own. */
-  #unlessClosed<R>(answer: Awaitable<R>): Awaitable<R> {
+  /**
+   * The driver fails the calls in flight when it is closed with this queue object, in words of its own.
+   * `isCut`: whether such an error says no more than that.
+   */
+  #unlessClosed<R>(answer: Awaitable<R>, isCut: (error: unknown) => boolean): Awaitable<R> {
     if (!(answer instanceof Promise)) return answer
     return answer.catch((error: unknown) => {
-      if (this.#hasLeft && !SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')) throw this.closedError()
-      throw error
+      throw this.#hasLeft && isCut(error) ? this.closedError() : error
     })
   }
 
@@ -177,6 +180,7 @@ export class DriverCalls implements HandleUser, GateUser {
           ? unknownOutcome('the store did not answer within timeoutMs')
           : notInTime('open the store')
       }),
+      (error) => !SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME'),
     )
   }
 

@@ -1,6 +1,6 @@
 import { type ErrorCode, SluiceError } from '@sluice/core'
 import { expect, test } from 'vitest'
-import { inspectStore, type RateLimitingQueue } from '../../src/index.ts'
+import { createWorker, inspectStore, type RateLimitingQueue } from '../../src/index.ts'
 import { late, Scene, seen } from '../support/setups.ts'
 
 /** Fails the calls of these verbs that are in flight as a driver does that is closed. */
@@ -42,6 +42,23 @@ test.each(calls)(
     expect(answer.error).toMatchObject({ code: 'ERR_CLOSED' })
   },
 )
+
+test('a tick whose answer the close has cut off is ERR_CLOSED, and no trouble of the store', async () => {
+  const scene = new Scene(late)
+  const queue = scene.queue()
+  await queue.len()
+  failInFlight(scene, ['tick'], 'ERR_UNKNOWN_OUTCOME')
+  const worker = createWorker<string>({ queue, handler: () => undefined })
+  const shutDown = seen(queue.shutDown())
+  await scene.quiet()
+  expect(scene.late.waiting('tick')).toBe(2)
+  await queue.close()
+  await worker.stopped
+  scene.late.letGo('tick')
+  await scene.quiet()
+  expect(shutDown.error).toMatchObject({ code: 'ERR_CLOSED' })
+  expect(scene.errors).toStrictEqual([])
+})
 
 test('a change rejects with ERR_UNKNOWN_OUTCOME if the close has cut off its answer', async () => {
   const scene = new Scene(late)

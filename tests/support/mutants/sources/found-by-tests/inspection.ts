@@ -218,13 +218,27 @@ export const foundByTestsOfInspection: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/driver/driver-calls.ts',
-        find: "this.#hasLeft && !SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')",
+        find: 'this.#hasLeft && isCut(error)',
         replace: 'false',
       },
     ],
     finder: {
       file: 'packages/queue/test/inspect/closed-meanwhile.test.ts',
       title: 'rejects with ERR_CLOSED if the queue is closed before the answer',
+    },
+  },
+  {
+    name: 'a tick that a close has cut off has an unknown outcome',
+    edits: [
+      {
+        file: 'packages/queue/src/driver/driver-calls.ts',
+        find: '() => true,',
+        replace: "(error) => !SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME'),",
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/inspect/closed-meanwhile.test.ts',
+      title: 'a tick whose answer the close has cut off is ERR_CLOSED, and no trouble of the store',
     },
   },
   {
