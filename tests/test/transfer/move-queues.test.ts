@@ -359,6 +359,19 @@ test('bad options are refused, naming the parameter', async () => {
   }
 })
 
+test('a queue without a name is not moved to a store where all have one', async () => {
+  const from = memoryDriver()
+  await using store = inspectStore(from)
+  await store.add('', { item: 'k' })
+  const to = storeKinds[1]!.make()
+  for (const queues of [undefined, ['']]) {
+    await expect(moveQueues({ from, to, queues })).rejects.toThrow('queues must all have a name')
+  }
+  expect(await store.queue('').counts()).toMatchObject({ ready: 1, paused: false })
+  const moved = await moveQueues({ from, to: memoryDriver() })
+  expect(moved).toEqual([{ queue: '', moved: 1 }])
+})
+
 test.each([
   ['orders', 'queues'],
   [[undefined], 'queues[0]'],

@@ -15,6 +15,7 @@ import {
   nextTurn,
   noToken,
   type Operate,
+  SluiceRangeError,
   SluiceTypeError,
   type Transfer,
 } from '@sluice/core'
@@ -278,6 +279,14 @@ function sameStore(): SluiceTypeError {
   return new SluiceTypeError('to', 'must be another store than from')
 }
 
+/** No queue object could be made for the keys that were moved. */
+function withoutName({ name }: Driver): SluiceRangeError {
+  return new SluiceRangeError(
+    'queues',
+    `must all have a name in ${name}: export the queue without one, and import it into one with a name`,
+  )
+}
+
 /** Whether anything is stored of a queue, or a worker of it was seen recently. */
 async function isUsed(driver: Driver, queue: string, counts: Counts): Promise<boolean> {
   if (keyStateWords.some((word) => counts[word] > 0)) return true
@@ -325,6 +334,8 @@ export async function moveQueues(options: MoveQueuesOptions): Promise<readonly M
       if (names === undefined) {
         throw new SluiceTypeError('queues', `must be given: ${from.driver.name} has no list`)
       }
+      const { durable, shared } = to.driver.capabilities
+      if ((durable || shared) && names.includes('')) throw withoutName(to.driver)
       const buckets = (await from.driver.buckets?.()) ?? []
       await to.transfer.importBuckets(
         buckets.map((bucket) => enteringBucket(to.driver, leavingBucket(from.driver, bucket))),

@@ -17,6 +17,20 @@ export const foundByTestsOfTransfer: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'a queue without a name is moved to where no queue object can be made for it',
+    edits: [
+      {
+        file: 'packages/queue/src/transfer/move-queues.ts',
+        find: "(durable || shared) && names.includes('')",
+        replace: 'false',
+      },
+    ],
+    finder: {
+      file: 'tests/test/transfer/move-queues.test.ts',
+      title: 'a queue without a name is not moved to a store where all have one',
+    },
+  },
+  {
     name: 'a move ends before its target is closed',
     edits: [
       {
