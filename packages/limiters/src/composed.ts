@@ -11,3 +11,14 @@ export function composedPlan<T>(
   const plans = limiters.flatMap(({ plan }) => (plan === undefined ? [] : [plan]))
   return plans.length < limiters.length ? undefined : checkPlan(compose(plans))
 }
+
+/**
+ * The delay of a part; NaN if it gives none, so that a broken limiter is noticed. A promise is no number, and
+ * its rejection must not end the process.
+ */
+export function partDelay<T>(part: Limiter<T>, item: T): number {
+  const ms: unknown = part.when(item)
+  if (typeof ms === 'number') return ms
+  Promise.resolve(ms).catch(() => undefined)
+  return Number.NaN
+}

@@ -10,7 +10,7 @@ import {
   nsOfMs,
   type PlannedLimiter,
 } from '@sluice/core'
-import { composedPlan } from './composed.ts'
+import { composedPlan, partDelay } from './composed.ts'
 import { defaultRandom, type Random } from './random.ts'
 
 /** Options of a {@link jittered} limiter. */
@@ -52,7 +52,7 @@ export function jittered<T>(
   return {
     ...(plan && { plan }),
     when: (item) => {
-      const ms = part.when(item)
+      const ms = partDelay(part, item)
       // Nothing to add to; and NaN stays NaN, so that a broken limiter is noticed.
       if (!(ms > 0)) return ms
       return msOfNs(jitteredNs(clampNs(nsOfMs(ms)), factor, random()))

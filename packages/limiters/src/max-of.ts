@@ -1,5 +1,5 @@
 import { checkLimiter, type Limiter, type PlannedLimiter } from '@sluice/core'
-import { composedPlan } from './composed.ts'
+import { composedPlan, partDelay } from './composed.ts'
 
 /** The items that all of several limiters accept. */
 export type ItemOfAll<L extends Limiter<never>> = (
@@ -28,8 +28,7 @@ export function maxOf<T>(...limiters: Limiter<T>[]): Limiter<T> {
   const plan = composedPlan(parts, (of) => ({ kind: 'maxOf', of }))
   return {
     ...(plan && { plan }),
-    // NaN stays NaN, so that a broken limiter is noticed.
-    when: (item) => parts.reduce((ms, part) => Math.max(ms, part.when(item)), 0),
+    when: (item) => parts.reduce((ms, part) => Math.max(ms, partDelay(part, item)), 0),
     forget: (item) => {
       for (const part of parts) part.forget(item)
     },

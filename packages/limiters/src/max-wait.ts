@@ -1,5 +1,5 @@
 import { checkLimiter, type Limiter, type PlannedLimiter } from '@sluice/core'
-import { composedPlan } from './composed.ts'
+import { composedPlan, partDelay } from './composed.ts'
 import { checkBound } from './duration.ts'
 
 /**
@@ -16,7 +16,7 @@ export function withMaxWait<T>(limiter: Limiter<T>, maxMs: number): Limiter<T> {
   const plan = composedPlan([part], ([of]) => ({ kind: 'maxWait', of: of!, maxMs: bound }))
   return {
     ...(plan && { plan }),
-    when: (item) => Math.min(part.when(item), bound),
+    when: (item) => Math.min(partDelay(part, item), bound),
     forget: (item) => part.forget(item),
     numRequeues: (item) => part.numRequeues(item),
   }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurnOfEventLoop } from 'node:timers/promises'
 import { type Limiter, nameOwnBucket } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { describe, expect, expectTypeOf, test } from 'vitest'
@@ -193,14 +194,22 @@ describe('limiters of strangers', () => {
     expectTypeOf(exponential({ baseMs: 1, maxMs: 1 })).toExtend<Limiter<{ id: number }>>()
   })
 
-  test('one that gives no number is not covered up, so that the queue notices', () => {
+  test.each([
+    ['NaN', () => Number.NaN],
+    ['a string', () => '5'],
+    ['a bigint', () => 5n],
+    ['a promise', () => Promise.reject(new Error('no connection'))],
+  ])('one that gives %s is not covered up, so that the queue notices', async (_, answer) => {
     for (const make of [
       (limiter: Limiter<string>) => maxOf(exponential({ baseMs: 1, maxMs: 1 }), limiter),
       (limiter: Limiter<string>) => withMaxWait(limiter, 5),
       (limiter: Limiter<string>) => jittered(limiter, 1),
     ]) {
-      expect(make(custom([Number.NaN]).limiter).when('a')).toBeNaN()
+      const { limiter } = custom([])
+      expect(make({ ...limiter, when: answer as never }).when('a')).toBeNaN()
     }
+    // A rejection that nothing handles would fail the run of the tests.
+    await nextTurnOfEventLoop()
   })
 
   test('Infinity is the longest delay when it is jittered, and 0 stays 0', () => {

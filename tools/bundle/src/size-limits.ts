@@ -34,7 +34,7 @@ export const sizeLimits: Readonly<Record<string, number>> = {
 
 /** The same for `createQueue` with the memory driver in a browser, where less is fetched at first. */
 export const browserLimits = {
-  atFirst: 29.3,
+  atFirst: 29.4,
   atFirstWithWorker: 35.6,
   inOneFile: 58,
   /** What is not fetched at first. */

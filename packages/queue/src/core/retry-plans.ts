@@ -1,4 +1,10 @@
-import { type ExpireOptions, type Limiter, type LimiterPlan, nameOwnBucket } from '@sluice/core'
+import {
+  callListener,
+  type ExpireOptions,
+  type Limiter,
+  type LimiterPlan,
+  nameOwnBucket,
+} from '@sluice/core'
 import type { CheckedOptions } from '../queue/options.ts'
 
 /** How failed keys wait without a limiter, and keys whose worker is gone. */
@@ -45,11 +51,7 @@ export class RetryPlans {
   forget(held: { readonly item: unknown }): void {
     if (this.#counting.size === 0) return
     for (const limiter of this.#counting) {
-      try {
-        limiter.forget(held.item as never)
-      } catch (error) {
-        this.failed(error)
-      }
+      callListener(() => limiter.forget(held.item as never), this.failed)
     }
   }
 }

@@ -1,6 +1,8 @@
 import {
   type Ask,
+  callListener,
   delayMsMax,
+  describeValue,
   type Limiter,
   type LimiterPlan,
   limiterFallbackMs,
@@ -51,9 +53,11 @@ export class LimiterInQueue<T> {
       if (typeof ms === 'number' && !Number.isNaN(ms)) {
         return Math.min(Math.max(0, ms), delayMsMax)
       }
+      // A promise is no number, and its rejection must not end the process.
+      Promise.resolve(ms).catch(this.#report)
       throw new SluiceTypeError(
         'limiter.when(item)',
-        `must return a number of milliseconds; got ${String(ms)}, so the key waits 1 s`,
+        `must return a number of milliseconds; got ${describeValue(ms)}, so the key waits 1 s`,
       )
     } catch (error) {
       this.#report(error)
@@ -63,11 +67,7 @@ export class LimiterInQueue<T> {
 
   /** Has the limiter, which counts in this process, forget the item. */
   forget(item: T): void {
-    try {
-      this.#limiter.forget(item)
-    } catch (error) {
-      this.#report(error)
-    }
+    callListener(() => this.#limiter.forget(item), this.#report)
   }
 
   /**

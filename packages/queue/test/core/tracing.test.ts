@@ -153,6 +153,25 @@ describe.each(setups)('tracing over $way', (setup) => {
     scene.takeErrors()
   })
 
+  test.each([
+    ['a string', () => '5', "got '5'", []],
+    ['a promise', () => Promise.reject(new Error('late')), 'got a Promise', ['Error: late']],
+  ])('Observation: a limiter that gives %s is reported, and ends nothing', async (...row) => {
+    const [, when, text, later] = row
+    const scene = new Scene(setup)
+    const forget = () => Promise.reject(new Error('not forgotten'))
+    const limiter = { when: when as () => never, forget, numRequeues: () => 0 }
+    const queue = scene.limited({ limiter })
+    await queue.addRateLimited('a')
+    expect((await queue.inspect.get('a'))?.dueAt).toBe(scene.clock.now() + 1_000)
+    await queue.forget('a')
+    await scene.quiet()
+    const [error, ...others] = scene.errors.map(String)
+    expect(error).toContain(text)
+    expect(others).toEqual([...later, 'Error: not forgotten'])
+    scene.errors = []
+  })
+
   for (const layer of ['queue', 'delaying'] as const) {
     test(`Observation: a limiter that fails at a retry is reported, on a ${layer} too`, async () => {
       const log = listen()

@@ -306,4 +306,18 @@ export const foundByTestsOfControllers: readonly FoundByTest[] = [
     'a key of a mapping that no queue can store is reported, and the others are added',
     'mapping',
   ),
+  {
+    name: 'a limiter whose promise rejects ends the process',
+    edits: [
+      {
+        file: 'packages/queue/src/queue/limiter-in-queue.ts',
+        find: 'Promise.resolve(ms).catch(this.#report)',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/core/tracing.test.ts',
+      title: 'a limiter that gives a promise is reported, and ends nothing',
+    },
+  },
 ]
