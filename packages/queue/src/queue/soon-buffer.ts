@@ -77,6 +77,7 @@ export class SoonBuffer implements GateUser {
     const line: Line = { next: undefined }
     this.#lines.set(key, line)
     let add: SoonAdd | undefined = first
+    let cutOff: unknown
     for (let tries = 1; add !== undefined; tries += 1) {
       const isLast = this.#isFinal
       try {
@@ -85,14 +86,18 @@ export class SoonBuffer implements GateUser {
         if (stored instanceof Promise) await stored
       } catch (error) {
         // The queue began to close while the add waited for its turn: it is tried once more, now.
-        if (this.#isFinal && !isLast) continue
+        if (this.#isFinal && !isLast) {
+          cutOff = error
+          continue
+        }
         if (!isLast && isTransient(error)) {
           this.#calls.reportTrouble(error)
           add = replacing(add, take(line) ?? add)
           if (SluiceError.is(error, 'ERR_QUEUE_FULL')) await this.#room(tries)
           continue
         }
-        this.#calls.report(error)
+        // After the close there is no other try: what became of the one that it cut off is reported.
+        this.#calls.report(SluiceError.is(error, 'ERR_CLOSED') ? (cutOff ?? error) : error)
       }
       add = take(line)
       tries = 0

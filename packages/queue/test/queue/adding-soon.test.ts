@@ -246,6 +246,29 @@ describe('addSoon and a store that is away', () => {
     expect(scene.takeErrors()).toEqual([])
   })
 
+  test.each([
+    ['open', 'ERR_TIMEOUT', 'key "a"'],
+    ['add', 'ERR_UNKNOWN_OUTCOME', 'before the store answered'],
+  ])(
+    'addSoon: an add that a close cuts off at %s is reported with %s',
+    async (verb, code, text) => {
+      const time = fakeRealTime()
+      const scene = new Scene(late)
+      const queue = scene.queue()
+      scene.forget(queue)
+      scene.late.hold(verb)
+      queue.addSoon('a')
+      await scene.quiet()
+      const closing = seen(queue.close())
+      await time.pass(2_000)
+      expect(closing.state).not.toBe('pending')
+      expect(scene.errors.map(String)).toEqual([expect.stringContaining(text)])
+      expect(scene.takeErrors()).toEqual([code])
+      scene.late.letGo(verb)
+      await scene.quiet()
+    },
+  )
+
   test('addSoon: a full queue is no trouble of the store, and takes pending adds when it has room', async () => {
     const { time, scene, queue } = await refusedAsFull()
     const other = scene.queue({ name: 'other' })

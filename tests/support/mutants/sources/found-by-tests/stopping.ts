@@ -172,4 +172,18 @@ export const foundByTestsOfStopping: readonly FoundByTest[] = [
       title: 'a queue whose backend fails to load while it closes is closed',
     },
   },
+  {
+    name: 'an addSoon that a close cuts off is reported as a call on a closed queue',
+    edits: [
+      {
+        file: 'packages/queue/src/queue/soon-buffer.ts',
+        find: 'cutOff = error\n',
+        replace: '\n',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/queue/adding-soon.test.ts',
+      title: 'an add that a close cuts off at open is reported with ERR_TIMEOUT',
+    },
+  },
 ]
