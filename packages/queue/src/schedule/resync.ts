@@ -30,7 +30,10 @@ export interface ResyncOptions<T> {
   readonly everyMs: number
   /** The priority of the adds. Default {@link lowPriority}, so that changes come first. */
   readonly priority?: number | undefined
-  /** Called with errors of `list` and of the queue; the pass is repeated. Default: the console. */
+  /**
+   * Called with errors of `list` and of the queue, after which the pass is repeated, and of items that the
+   * queue refuses, after which it goes on. Default: the console.
+   */
   readonly onError?: ((error: unknown) => void) | undefined
   /** Default: the system's. */
   readonly clock?: Clock | undefined
@@ -81,12 +84,22 @@ export function resync<T>(options: ResyncOptions<T>): Resync {
   )
   const state = { isStopped: false, endWait: (): void => {} }
 
+  /** An item that no queue can have is reported: it must not cost those after it their turns. */
+  async function add(item: T): Promise<void> {
+    try {
+      const delayMs = msUntilTurn(item, everyMs, clock.now())
+      await queue.addAfter(item as T & JsonSafe<T>, delayMs, { priority })
+    } catch (error) {
+      if (!SluiceError.is(error, 'ERR_INVALID_INPUT')) throw error
+      report(error)
+    }
+  }
+
   async function pass(): Promise<void> {
-    let adds: Promise<unknown>[] = []
+    let adds: Promise<void>[] = []
     for await (const item of await list()) {
       if (state.isStopped) break
-      const delayMs = msUntilTurn(item, everyMs, clock.now())
-      const adding = queue.addAfter(item as T & JsonSafe<T>, delayMs, { priority })
+      const adding = add(item)
       // The next item may take long to come; the error is thrown at the end of the batch.
       adding.catch(() => undefined)
       adds.push(adding)
@@ -137,7 +150,7 @@ export function resync<T>(options: ResyncOptions<T>): Resync {
 }
 
 /** The first error after all of them have ended, so that no rejection is left unhandled. */
-async function allOf(adds: readonly Promise<unknown>[]): Promise<void> {
+async function allOf(adds: readonly Promise<void>[]): Promise<void> {
   const results = await Promise.allSettled(adds)
   for (const result of results) {
     if (result.status === 'rejected') throw result.reason

@@ -169,6 +169,20 @@ test('a list that fails is tried again, sooner than the next period', async () =
   await syncing.stop()
 })
 
+test('an item that the queue refuses is reported, and costs the others nothing', async () => {
+  const clock = fakeClock()
+  const queue = createRateLimitingQueue<unknown>({ name: 'q', clock })
+  onTestFinished(() => queue.close())
+  const errors: unknown[] = []
+  const count = 2 * batchKeysMax
+  const list = () => [{ at: new Date(0) }, 'x'.repeat(10_000), ...Array(count).keys()]
+  const onError = (error: unknown): void => void errors.push(error)
+  await using _ = resync<unknown>({ queue, list, everyMs: hour, clock, onError })
+  await untilPending(queue, count)
+  const invalid = expect.objectContaining({ code: 'ERR_INVALID_INPUT' })
+  expect(errors).toEqual([invalid, invalid])
+})
+
 test('an error of onError does not end it, and is printed with the error of the list', async () => {
   const print = vi.spyOn(console, 'error').mockImplementation(() => undefined)
   onTestFinished(() => print.mockRestore())

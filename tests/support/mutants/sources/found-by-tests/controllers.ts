@@ -247,6 +247,12 @@ export const foundByTestsOfControllers: readonly FoundByTest[] = [
     'objects and lists that are read piece by piece',
   ),
   ofResync(
+    'an item that the queue refuses ends the pass of a resync',
+    "if (!SluiceError.is(error, 'ERR_INVALID_INPUT')) throw error",
+    'throw error',
+    'an item that the queue refuses is reported',
+  ),
+  ofResync(
     'a list that fails ends the resync',
     'report(error)\n        const ms',
     'return report(error)\n        const ms',
