@@ -323,7 +323,7 @@ export const foundByTestsOfControllers: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/queue/test/core/tracing.test.ts',
-      title: 'a limiter that gives a promise is reported, and ends nothing',
+      title: 'is reported, and ends nothing',
     },
   },
 ]

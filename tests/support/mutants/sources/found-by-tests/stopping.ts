@@ -183,7 +183,7 @@ export const foundByTestsOfStopping: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/queue/test/queue/adding-soon.test.ts',
-      title: 'an add that a close cuts off at open is reported with ERR_TIMEOUT',
+      title: 'addSoon: an add that a close cuts off at',
     },
   },
 ]
