@@ -176,6 +176,25 @@ test('an order that invents keys, or returns one twice, cannot make two workers 
   expect(drain(driver.direct!('q'))).toEqual(['a', 'b'])
 })
 
+test('an order that returns keys without removing them is not asked for ever', () => {
+  const keys: string[] = []
+  let pops = 0
+  const order: ReadyOrder = {
+    push: (key) => void keys.push(key),
+    touch: () => undefined,
+    pop() {
+      pops += 1
+      if (pops > 100) throw new Error('asked for ever')
+      return keys[0]!
+    },
+    len: () => keys.length,
+  }
+  const driver = memoryDriver({ order })
+  void driver.open({ clock: fakeClock() })
+  add(driver.direct!('q'), 'a', 'b')
+  expect(drain(driver.direct!('q'))).toEqual(['a', 'b'])
+})
+
 test('an order serves one queue, a function makes one for each', () => {
   const driver = memoryDriver({ order: new Alphabet() })
   void driver.open({ clock: fakeClock() })

@@ -23,11 +23,13 @@ export interface ReadyOrder {
   len(): number
 }
 
+type FindsRows = Pick<StringIndex, 'find'>
+
 /** The ready rows in an order of the caller's. */
 export class OrderedRows implements ReadyRows {
   readonly needsTouch = true
   readonly #table: RowTable
-  readonly #index: Pick<StringIndex, 'find'>
+  readonly #index: FindsRows
   readonly #states: RowStates
   readonly #order: ReadyOrder
   readonly #rows: Set<number> = new Set()
@@ -36,12 +38,7 @@ export class OrderedRows implements ReadyRows {
   /** A row that was popped and is not claimed yet. */
   #popped: number = noRow
 
-  constructor(
-    table: RowTable,
-    index: Pick<StringIndex, 'find'>,
-    states: RowStates,
-    order: ReadyOrder,
-  ) {
+  constructor(table: RowTable, index: FindsRows, states: RowStates, order: ReadyOrder) {
     this.#table = table
     this.#index = index
     this.#states = states
@@ -79,8 +76,11 @@ export class OrderedRows implements ReadyRows {
   }
 
   #pop(): number {
-    while (this.#popped === noRow && this.#order.len() > 0) {
+    // An order that returns keys without removing them must not be asked for ever.
+    let left = this.#order.len()
+    while (this.#popped === noRow && left > 0) {
       const key = this.#order.pop()
+      left = Math.min(left - 1, this.#order.len())
       const row = this.#withdrawn.delete(key) ? noRow : this.#index.find(key)
       // An order that invents keys, or returns one twice, must not make two workers share a key.
       if (this.#rows.has(row)) this.#popped = row

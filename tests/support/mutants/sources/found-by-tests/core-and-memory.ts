@@ -270,4 +270,18 @@ export const foundByTestsOfCoreAndMemory: readonly FoundByTest[] = [
         'Time: keys of a store that is ahead of the clock that it was given are claimed on time',
     },
   },
+  {
+    name: 'an order of the caller that keeps its keys is asked for ever',
+    edits: [
+      {
+        file: 'packages/memory/src/rows/ready-order.ts',
+        find: 'left = Math.min(left - 1, this.#order.len())',
+        replace: 'left = this.#order.len()',
+      },
+    ],
+    finder: {
+      file: 'packages/memory/test/ready-order.test.ts',
+      title: 'an order that returns keys without removing them is not asked for ever',
+    },
+  },
 ]
