@@ -1,6 +1,6 @@
 // String.prototype.toWellFormed is in every Node this runs on, but not in the library of es2023.
 /// <reference lib="es2024.string" />
-import { errorBytesMax } from '@sluice/core'
+import { describeValue, errorBytesMax, SluiceTypeError } from '@sluice/core'
 import { textOf, unreadable } from '../environment/environment.ts'
 import { retryAfter } from '../held/retry-after.ts'
 import type { LastError } from '../inspect/inspect.ts'
@@ -104,6 +104,16 @@ function withCause(own: LastError, cause: LastError): LastError {
   return bounded({ ...own, code, message: whole })
 }
 
+/** What `redactError` has left. A promise is no error, and its rejection must not end the process. */
+function redacted(answer: unknown, report: (failure: unknown) => void): LastError {
+  if (answer instanceof Promise) answer.catch(report)
+  else if (typeof answer === 'object' && answer !== null) return bounded(answer)
+  throw new SluiceTypeError(
+    'redactError(error)',
+    `must return { name, message }; got ${describeValue(answer)}`,
+  )
+}
+
 /**
  * The stored text of an error: its name, code and message as JSON, bounded, after the user's own
  * redaction. Its stack only if the option says so. `undefined` for no error at all.
@@ -117,7 +127,8 @@ export function describeFailure(
   const kept = read(error, errorStacks)
   const own = { retryAfterMs: retryAfter(error)?.delayMs }
   try {
-    return written({ ...(redactError === undefined ? kept : bounded(redactError(kept))), ...own })
+    const stored = redactError === undefined ? kept : redacted(redactError(kept), report)
+    return written({ ...stored, ...own })
   } catch (failure) {
     // An error that could not be redacted must not be stored.
     report(failure)

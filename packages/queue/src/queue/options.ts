@@ -53,7 +53,8 @@ export interface QueueOptions<T> {
   readonly clock?: Clock | undefined
   /**
    * Changes the error of a failed run before it is stored, for example to remove secrets. The
-   * result is cut to size and stored instead. Default: the error is stored as it is, cut to size.
+   * result is cut to size and stored instead; it must be an object, and no promise. Default: the error is
+   * stored as it is, cut to size.
    */
   readonly redactError?: ((error: LastError) => LastError) | undefined
   /**

@@ -184,3 +184,15 @@ test('a redaction that fails keeps nothing, and is reported', async () => {
   expect(lastError.message).not.toContain('hunter2')
   expect(errors).toEqual([expect.objectContaining({ message: 'no redaction' })])
 })
+
+test.each([
+  ['a string', () => 'redacted', "got 'redacted'", []],
+  ['nothing', () => undefined, 'got undefined', []],
+  ['a promise', () => Promise.reject(new Error('late')), 'got a Promise', ['Error: late']],
+])('a redaction that gives %s keeps nothing, and is reported', async (_, redact, text, later) => {
+  const { lastError, errors } = await kept(new Error('password=hunter2'), {
+    redactError: redact as never,
+  })
+  expect(lastError.message).toBe('an error that could not be redacted')
+  expect(errors.map(String)).toEqual([expect.stringContaining(text), ...later])
+})

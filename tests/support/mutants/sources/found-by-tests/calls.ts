@@ -301,4 +301,18 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
       title: 'each of several transactions is seen to have committed',
     },
   },
+  {
+    name: 'a redaction whose promise rejects ends the process',
+    edits: [
+      {
+        file: 'packages/queue/src/driver/describe-failure.ts',
+        find: 'if (answer instanceof Promise) answer.catch(report)\n  else if',
+        replace: 'if',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/core/last-error.test.ts',
+      title: 'keeps nothing, and is reported',
+    },
+  },
 ]
