@@ -1,4 +1,4 @@
-#!lua
+#!lua flags=allow-oom
 -- The last token that was handed out. Argument: '' or a number above which the next ones are to be.
 -- Reply: that token.
 -- @include begin

@@ -1759,7 +1759,7 @@ isCapped and 1 or 0, isPaused and 1 or 0)
 end)
 end
 return answer(reply(nextAt), leases, #stale)`, 'end)()'].join('\n'),
-  tokens: ['#!lua', parts.begin, 'return (function()', `local floor = numberArgument()
+  tokens: ['#!lua flags=allow-oom', parts.begin, 'return (function()', `local floor = numberArgument()
 if floor and floor > lastToken then
 call('HSET', scopeKey, 'token', floor)
 lastToken = floor

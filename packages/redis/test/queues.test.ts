@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Driver, TransferRow, WorkerInfo } from '@sluice/core/driver'
-import { never } from '@sluice/core/driver'
+import { never, transferRow } from '@sluice/core/driver'
 import { hasRedis, type RedisProcess, startCluster, startRedis } from '@sluice/test-redis'
 import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { redisDriver } from '../src/index.ts'
@@ -158,6 +158,19 @@ describe.skipIf(!hasRedis)('the queues of a store', () => {
     await other.tick('q', tick)
     await other.tick('without keys', tick)
     expect((await other.claim('q', claims)).claims).toHaveLength(1)
+  })
+
+  test('can be moved away while the memory is full', async () => {
+    const driver = await open()
+    await driver.add('q', [one], options)
+    await server.command('CONFIG', 'SET', 'maxmemory', 1)
+    onTestFinished(async () => {
+      await server.command('CONFIG', 'SET', 'maxmemory', 0)
+    })
+    assert.equal(await driver.operate?.pause('q'), 'changed')
+    assert.equal(await driver.transfer?.lastToken(), 0)
+    const { rows } = await driver.list('q', { limit: 1 })
+    assert.deepEqual(await driver.transfer?.dropRows('q', rows.map(transferRow)), ['dropped'])
   })
 
   test('are listed also if one had more workers in a day than a reply has values', async () => {

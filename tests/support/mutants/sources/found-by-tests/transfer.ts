@@ -3,6 +3,20 @@ import type { FoundByTest } from '../source-mutant.ts'
 /** Defects of moves, exports and imports, and the tests that find them. */
 export const foundByTestsOfTransfer: readonly FoundByTest[] = [
   {
+    name: 'no queue can be moved away from a Redis whose memory is full',
+    edits: [
+      {
+        file: 'packages/redis/src/scripts.generated.ts',
+        find: "tokens: ['#!lua flags=allow-oom'",
+        replace: "tokens: ['#!lua'",
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/queues.test.ts',
+      title: 'can be moved away while the memory is full',
+    },
+  },
+  {
     name: 'a move onto the same store deletes its keys',
     edits: [
       {
