@@ -92,7 +92,11 @@ export class SqliteDriver implements Driver {
     const change: Change = (queue, work) => this.#change(queue, work)
     this.operate = sqliteOperate(change)
     if (target.canTransact) this.transact = (transaction) => this.#transact(transaction)
-    this.transfer = sqliteTransfer(change, (work) => this.#write(null, work))
+    this.transfer = sqliteTransfer(
+      change,
+      (work) => this.#read(null, work),
+      (work) => this.#write(null, work),
+    )
   }
 
   /** See {@link Driver.ahead}. */

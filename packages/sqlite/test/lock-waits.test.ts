@@ -58,6 +58,12 @@ test('after a long wait, the next one begins with short pauses again', async () 
   await driver.close()
 })
 
+test('the last token is read at once while the lock is held', async () => {
+  const { driver } = await lockedStore()
+  assert.equal(typeof driver.transfer.lastToken(), 'number')
+  await driver.close()
+})
+
 test('a process does not end while its write waits for a lock', async () => {
   const file = scratchFile()
   const driver = sqliteDriver({ file })

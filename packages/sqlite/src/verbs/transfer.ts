@@ -51,6 +51,7 @@ function importBucket(statements: Statements, bucket: BucketRow): ImportOutcome 
 /** The verbs that move keys between stores. */
 export function sqliteTransfer(
   change: Change,
+  read: <T>(work: Work<T>) => Awaitable<T>,
   write: <T>(work: Work<T>) => Awaitable<T>,
 ): Transfer {
   return {
@@ -58,7 +59,7 @@ export function sqliteTransfer(
     dropRows: (queue, rows) => change(queue, (tx) => dropRows(tx, rows)),
     importBuckets: (buckets) =>
       write((statements) => buckets.map((bucket) => importBucket(statements, bucket))),
-    lastToken: () => write((_, store) => store.token),
+    lastToken: () => read((_, store) => store.token),
     raiseTokens: (floor) => write((_, store) => store.raiseToken(floor)),
   }
 }

@@ -3,6 +3,20 @@ import type { FoundByTest } from '../source-mutant.ts'
 /** Defects of moves, exports and imports, and the tests that find them. */
 export const foundByTestsOfTransfer: readonly FoundByTest[] = [
   {
+    name: 'an export from SQLite waits for other processes that write',
+    edits: [
+      {
+        file: 'packages/sqlite/src/verbs/transfer.ts',
+        find: 'lastToken: () => read(',
+        replace: 'lastToken: () => write(',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/lock-waits.test.ts',
+      title: 'the last token is read at once while the lock is held',
+    },
+  },
+  {
     name: 'no queue can be moved away from a Redis whose memory is full',
     edits: [
       {
