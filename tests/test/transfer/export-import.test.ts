@@ -161,6 +161,24 @@ describe.each([...storeKinds, postgresKind()])('$name', ({ make }) => {
     await target.close()
   })
 
+  test('blank lines are skipped, and a key that comes twice is merged with itself', async () => {
+    const queue = createQueue<string>({ name: 'q', driver: make() })
+    const trace = `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`
+    const twice = [row({ dueAt: 9e12, readyAt: 9e12, priority: 3, trace }), row({ failures: 2 })]
+    const lines = [
+      head.replace('}', ',"lastToken":1}'),
+      '',
+      ...twice,
+      ' \n',
+      '{"end":true,"keys":2}',
+      '\n',
+    ]
+    const imported = { imported: 1, merged: 1, unchanged: 0 }
+    expect(await importQueue(queue, lines)).toEqual(imported)
+    expect(await queue.inspect.get('a')).toMatchObject({ priority: 3, failures: 2, dueAt: 1 })
+    await queue.close()
+  })
+
   test('a file is read line by line, however long its store takes to open', async () => {
     const { source } = await setUp()
     const lines = await collect(exportQueue(source))
@@ -244,6 +262,8 @@ describe.each([...storeKinds, postgresKind()])('$name', ({ make }) => {
       [undefined, row({ item: `"${'x'.repeat(2 ** 20)}"` })],
       'lines[1].item',
     ],
+    ['an item that is no JSON', [undefined, row({ item: '{' })], 'lines[1].item'],
+    ['a trace that is none', [undefined, row({ trace: '00-0' })], 'lines[1].trace'],
     [
       'an error that is too long',
       [undefined, row({ lastError: 'x'.repeat(5_000) })],
@@ -284,6 +304,19 @@ test.each([undefined, null, 5, {}, true])('lines that are %o are refused', async
     parameter: 'lines',
   })
   await queue.close()
+})
+
+test.each([
+  [1, '', /the last line is missing; 1 key came, and is imported/],
+  [2, '', /the last line is missing; 2 keys came, and are imported/],
+  [2, '{"end":true,"keys":1}', /its last line counts 1 key; 2 keys came, and are imported/],
+  [1, '{"end":true,"keys":2}', /its last line counts 2 keys; 1 key came, and is imported/],
+])('of %i keys, with the end "%s", an import says what came', async (many, end, message) => {
+  await using queue = createQueue<string>({})
+  const rows = Array.from({ length: many }, (_, at) => row({ key: `${at}` }))
+  const lines = [head.replace('}', ',"lastToken":1}'), ...rows, end]
+  await expect(importQueue(queue, lines)).rejects.toThrow(message)
+  expect(await queue.len()).toBe(many)
 })
 
 test('a store that does not answer does not keep an export or an import waiting', async () => {

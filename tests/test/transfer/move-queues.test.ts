@@ -42,7 +42,9 @@ async function setUp(
   const to = target.make()
   await keepOpen(from, clock)
   await keepOpen(to, clock)
-  const lastToken = await fill(from, clock, many)
+  // Above what the target would give out by the time at which it was opened.
+  const lastToken = (await fill(from, clock, many)) + 1e9
+  await from.transfer?.raiseTokens(lastToken)
   return { clock, from, to, lastToken }
 }
 
@@ -128,7 +130,7 @@ describe.each(pairs)('from $from.name to $to.name', (pair) => {
   })
 
   test('a migration that is ended leaves both sides paused, and can be gone on with', async () => {
-    const { clock, from, to } = await setUp(pair)
+    const { clock, from, to, lastToken } = await setUp(pair)
     const before = await rowsOf(from)
     const ending = new AbortController()
     const moving = moveQueues({
@@ -141,8 +143,11 @@ describe.each(pairs)('from $from.name to $to.name', (pair) => {
     await expect(moving).rejects.toThrow('enough')
     expect((await rowsOf(from)).length + (await rowsOf(to)).length).toBe(before.length)
     expect(await to.counts(queueName, { cap: 1 })).toMatchObject({ paused: true })
+    // Workers that get its keys now have greater fencing numbers than the source has given out.
+    expect(await to.transfer?.lastToken()).toBeGreaterThanOrEqual(lastToken)
     await move(clock, { from, to, clock })
     expect(await rowsOf(to)).toEqual(before)
+    expect(await to.counts(queueName, { cap: 1 })).toMatchObject({ paused: false })
   })
 
   test('the rest of the process goes on between the pages of a long queue', async () => {
@@ -169,6 +174,12 @@ describe.each(pairs)('from $from.name to $to.name', (pair) => {
     expect(await to.counts(queueName, { cap: 1 })).toMatchObject({ paused: true })
     expect(await rowsOf(from)).toEqual([])
     expect(await rowsOf(to)).not.toEqual([])
+  })
+
+  test('a queue that is not to be resumed stays paused at its new place', async () => {
+    const { clock, from, to } = await setUp(pair, 20)
+    await move(clock, { from, to, clock, resume: false })
+    expect(await to.counts(queueName, { cap: 1 })).toMatchObject({ ready: 1, paused: true })
   })
 
   test('a queue that is handed out at its new place goes on being so', async () => {

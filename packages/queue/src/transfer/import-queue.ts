@@ -50,7 +50,6 @@ export async function importQueue<T>(
   const result = { imported: 0, merged: 0, unchanged: 0 }
   let batch = new Map<string, TransferRow>()
   const flush = async (): Promise<void> => {
-    if (batch.size === 0) return
     const rows = [...batch.values()].map((row) => enteringRow(driver, row))
     batch = new Map()
     for (const some of transferBatches(rows, driver)) {
@@ -95,7 +94,9 @@ export async function importQueue<T>(
   }
   if (expected === keys) return result
   const wrong =
-    expected === undefined ? 'the last line is missing' : `its last line counts ${expected} keys`
+    expected === undefined
+      ? 'the last line is missing'
+      : `its last line counts ${manyWords(expected, 'key')}`
   const came = `${manyWords(keys, 'key')} came, and ${keys === 1 ? 'is' : 'are'} imported`
   throw new SluiceTypeError('lines', `must be a whole export: ${wrong}; ${came}`)
 }

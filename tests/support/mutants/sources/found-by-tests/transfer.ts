@@ -226,4 +226,60 @@ export const foundByTestsOfTransfer: readonly FoundByTest[] = [
       title: 'failed for a while',
     },
   },
+  {
+    name: 'an import takes the last of two lines of a key',
+    edits: [
+      {
+        file: 'packages/queue/src/transfer/import-queue.ts',
+        find: '|| batch.has(line.row.key)',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'tests/test/transfer/export-import.test.ts',
+      title: 'a key that comes twice is merged with itself',
+    },
+  },
+  {
+    name: 'a move that goes on does not know what was decided before',
+    edits: [
+      {
+        file: 'packages/queue/src/transfer/move-queues.ts',
+        find: 'there.paused ? earlier : {}',
+        replace: '{} as typeof earlier',
+      },
+    ],
+    finder: {
+      file: 'tests/test/transfer/move-queues.test.ts',
+      title: 'is ended leaves both sides paused',
+    },
+  },
+  {
+    name: 'a move that is interrupted leaves fencing numbers that the source has given out',
+    edits: [
+      {
+        file: 'packages/queue/src/transfer/move-queues.ts',
+        find: 'await this.#givenBack()\n    await this.#raiseTokens()',
+        replace: 'await this.#givenBack()',
+      },
+    ],
+    finder: {
+      file: 'tests/test/transfer/move-queues.test.ts',
+      title: 'is ended leaves both sides paused',
+    },
+  },
+  {
+    name: 'a move resumes a queue that is not to be resumed',
+    edits: [
+      {
+        file: 'packages/queue/src/transfer/move-queues.ts',
+        find: 'if (resume && resumes)',
+        replace: 'if (resumes)',
+      },
+    ],
+    finder: {
+      file: 'tests/test/transfer/move-queues.test.ts',
+      title: 'not to be resumed stays paused',
+    },
+  },
 ]
