@@ -121,9 +121,53 @@ test('a batch of adds is sent when the one before is answered, and none after st
   await new Promise(setImmediate)
   expect(adds).toHaveLength(batchKeysMax)
   expect(await answered()).toBe(2 * batchKeysMax)
-  const stopped = syncing.stop()
+  const onStopped = vi.fn()
+  const stopped = syncing.stop().then(onStopped)
+  await new Promise(setImmediate)
+  expect(onStopped).not.toHaveBeenCalled()
   expect(await answered()).toBe(2 * batchKeysMax)
   await stopped
+})
+
+test('every value has a turn of its own, whatever the order of its members', async () => {
+  const delays: number[] = []
+  const queue = {
+    async addAfter(_item: object, ms: number): Promise<AddOutcome> {
+      delays.push(ms)
+      return 'added'
+    },
+  }
+  const list = () => [
+    { a: 1, b: 2 },
+    { b: 2, a: 1 },
+    { a: 1, b: 3 },
+  ]
+  const syncing = resync({ queue, list, everyMs: hour, clock: fakeClock() })
+  await new Promise(setImmediate)
+  await syncing.stop()
+  expect(delays[1]).toBe(delays[0])
+  expect(delays[2]).not.toBe(delays[0])
+})
+
+test('passes begin twice in each period, however long they take', async () => {
+  const clock = fakeClock()
+  const queue = { addAfter: async (): Promise<AddOutcome> => 'added' }
+  const lists: PromiseWithResolvers<string[]>[] = []
+  const list = () => {
+    const slow = Promise.withResolvers<string[]>()
+    lists.push(slow)
+    return slow.promise
+  }
+  const syncing = resync({ queue, list, everyMs: hour, clock })
+  await clock.step(hour / 4)
+  lists[0]?.resolve(['a'])
+  await new Promise(setImmediate)
+  await clock.step(hour / 4 - 1)
+  expect(lists).toHaveLength(1)
+  await clock.step(1)
+  expect(lists).toHaveLength(2)
+  lists[1]?.resolve([])
+  await syncing.stop()
 })
 
 test('the pause after a failure is short again once a pass has succeeded, and ends with stop', async () => {
@@ -208,23 +252,26 @@ test('an error of onError does not end it, and is printed with the error of the 
   await untilPending(queue, items.length)
 })
 
-test('it ends with the queue, and by stop', async () => {
-  const { clock, queue } = setUp()
-  const errors: unknown[] = []
-  const onError = (error: unknown): void => void errors.push(error)
-  const syncing = resync({ queue, list: () => ['a'], everyMs: 1_000, clock, onError })
-  await untilPending(queue, 1)
-  await queue.close()
-  await clock.step(5_000)
-  await syncing.stop()
-  expect(errors).toEqual([])
-  const { queue: another } = setUp()
-  const lists = vi.fn(() => ['a'])
-  await using stopped = resync({ queue: another, list: lists, everyMs: 1_000, clock, onError })
-  await stopped.stop()
-  await clock.step(5_000)
-  expect(lists.mock.calls.length).toBeLessThan(2)
-})
+test.each(['close', 'shutDown'] as const)(
+  'it ends with the %s of the queue, and by stop',
+  async (end) => {
+    const { clock, queue } = setUp()
+    const errors: unknown[] = []
+    const onError = (error: unknown): void => void errors.push(error)
+    const syncing = resync({ queue, list: () => ['a'], everyMs: 1_000, clock, onError })
+    await untilPending(queue, 1)
+    await queue[end]()
+    await clock.step(5_000)
+    await syncing.stop()
+    expect(errors).toEqual([])
+    const { queue: another } = setUp()
+    const lists = vi.fn(() => ['a'])
+    await using stopped = resync({ queue: another, list: lists, everyMs: 1_000, clock, onError })
+    await stopped.stop()
+    await clock.step(5_000)
+    expect(lists.mock.calls.length).toBeLessThan(2)
+  },
+)
 
 test.each([
   [{ everyMs: 0 }, /everyMs/],

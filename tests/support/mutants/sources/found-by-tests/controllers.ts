@@ -326,4 +326,46 @@ export const foundByTestsOfControllers: readonly FoundByTest[] = [
       title: 'is reported, and ends nothing',
     },
   },
+  {
+    name: 'the stop of a resync does not wait for its pass',
+    edits: [
+      {
+        file: resync,
+        find: 'state.endWait()\n    await ended',
+        replace: 'state.endWait()',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/schedule/resync.test.ts',
+      title: 'and none after stop',
+    },
+  },
+  {
+    name: 'a resync tries again after its queue was shut down',
+    edits: [
+      {
+        file: resync,
+        find: "SluiceError.is(error, 'ERR_SHUT_DOWN') || ",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/schedule/resync.test.ts',
+      title: 'it ends with the shutDown of the queue',
+    },
+  },
+  {
+    name: 'a resync has the time of its passes on top of its period',
+    edits: [
+      {
+        file: resync,
+        find: 'everyMs / passesPerPeriod - (clock.monotonicMs() - startedAt)',
+        replace: 'everyMs / passesPerPeriod',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/schedule/resync.test.ts',
+      title: 'however long they take',
+    },
+  },
 ]
