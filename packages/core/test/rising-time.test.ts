@@ -38,6 +38,29 @@ describe('RisingTime', () => {
     expect(time.now()).toBeCloseTo(before + 9_000, 2)
   })
 
+  it('goes on from the last reading, not from one before', async () => {
+    const clock = fakeClock()
+    const time = new RisingTime(clock)
+    time.now()
+    await clock.step(9_000)
+    const last = time.now()
+    clock.setTime(clock.now() - 20_000)
+    expect(time.now()).toBeCloseTo(last, 2)
+  })
+
+  it.each([400, -400])(
+    'follows a step of %d ms since the last reading: it may be drift',
+    async (ms) => {
+      const clock = fakeClock()
+      const time = new RisingTime(clock)
+      time.now()
+      await clock.step(9_000)
+      clock.setTime(clock.now() + ms)
+      expect(time.now()).toBe(clock.now())
+      expect(time.ahead).toBe(0)
+    },
+  )
+
   it('follows the wall clock forward', () => {
     const clock = fakeClock()
     const time = new RisingTime(clock)
@@ -51,11 +74,21 @@ describe('RisingTime', () => {
     const clock = fakeClock()
     const time = new RisingTime(clock)
     time.atLeast(clock.now() + 700)
+    expect(time.ahead).toBe(700)
+    expect(time.latest).toBe(clock.now() + 700)
     expect(time.now()).toBeCloseTo(clock.now() + 700, 2)
     await clock.step(1_000)
     expect(time.now()).toBeCloseTo(clock.now() + 700, 2)
     time.atLeast(clock.now())
     expect(time.now()).toBeCloseTo(clock.now() + 700, 2)
+  })
+
+  it('is at least as far ahead as an earlier process was', () => {
+    const clock = fakeClock()
+    const time = new RisingTime(clock)
+    time.startAhead(700)
+    time.startAhead(300)
+    expect(time.now()).toBe(clock.now() + 700)
   })
 
   it('is one for all that ask for that of a clock', () => {

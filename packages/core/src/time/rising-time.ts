@@ -38,7 +38,7 @@ export class RisingTime {
     const expected = this.#latest + (monotonicMs - this.#readAt)
     const wasSetBack = wall < this.#latest || wall < expected - stepMsMin
     const now = wasSetBack ? Math.max(this.#latest, expected) : wall
-    if (wasSetBack) this.#ahead += now - wall
+    this.#ahead += now - wall
     this.#latest = now
     this.#readAt = monotonicMs
     return now
