@@ -42,6 +42,14 @@ describe('planDelay', () => {
     }
   })
 
+  test('exponential doubles one nanosecond up to ten years', () => {
+    const plan: LimiterPlan = { kind: 'exponential', baseMs: 0.000_001, maxMs: Infinity }
+    for (const failures of [30, 31, 32, 50, 58]) {
+      expect(perKeyDelay(plan, failures, 0)).toBe(2 ** failures / 1e6)
+    }
+    expect(perKeyDelay(plan, 59, 0)).toBe(delayMsMax)
+  })
+
   test('exponential: base 0 is 0 for ever', () => {
     for (const failures of [0, 1, 1_023, 1_024, 1_025, 2 ** 31 - 1]) {
       expect(perKeyDelay({ kind: 'exponential', baseMs: 0, maxMs: 1_000 }, failures, 0)).toBe(0)

@@ -282,10 +282,7 @@ function delayNs(
 }
 
 function exponentialNs({ baseMs, maxMs }: ExponentialPlan, failures: number): number {
-  const baseNs = nsOfMs(baseMs)
-  // Zero doubled any number of times is zero, but zero times infinity is not a number.
-  if (baseNs === 0) return 0
-  return Math.min(baseNs * doublings(failures), nsOfMs(maxMs))
+  return Math.min(nsOfMs(baseMs) * doublings(failures), nsOfMs(maxMs))
 }
 
 /** 2 to the power of `count`, up to where one nanosecond is more than ten years. */
