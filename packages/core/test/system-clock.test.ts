@@ -151,6 +151,8 @@ describe('timers', () => {
     assert.equal(activeTimers(), before + 1)
     timer.unref()
     assert.equal(activeTimers(), before)
+    timer.reset(40_000)
+    assert.equal(activeTimers(), before)
     timer.stop()
     timer.ref()
     assert.equal(activeTimers(), before)

@@ -108,4 +108,36 @@ describe('token buckets of a batch', () => {
     buckets.charge()
     assert.equal(buckets.delayOf({ ...ask, plan }, 0, 1_000), 100, 'none of these took a token')
   })
+
+  test('a finish without a plan takes no token that the retry before it was lost for', () => {
+    const key = 'a'
+    const plan = bucket('b', 1)
+    for (const next of [
+      { as: 'release', key, token: 1 },
+      { as: 'retry', key, token: 1, delayMs: 8 },
+    ] as const) {
+      const buckets = new TokenBuckets()
+      buckets.delayOf({ as: 'retry', key, token: 1, delayMs: 0, plan }, 0, 1_000)
+      buckets.delayOf(next, 0, 1_000)
+      buckets.charge()
+      assert.deepEqual(buckets.charged(), [], next.as)
+      buckets.delayOf({ as: 'retry', key, token: 1, delayMs: 0, plan }, 0, 1_000)
+      buckets.charge()
+      assert.equal(buckets.charged().length, 1, 'the same plan again')
+    }
+  })
+
+  test('a bucket without a bound delays nothing, though one of its name and another rate did', () => {
+    const buckets = new TokenBuckets()
+    assert.ok(buckets.delay(bucket('b', 0), 0, 0, 1_000) > 0)
+    const plan: LimiterPlan = { kind: 'bucket', name: 'b', perSecond: 'infinite', burst: 0 }
+    assert.equal(buckets.delay(plan, 0, 0, 1_000), 0)
+  })
+
+  test('a stored bucket that gives no token keeps its rate, and is not listed', () => {
+    const buckets = new TokenBuckets(() => ({ tokens: -1, lastMs: 1_000 }))
+    assert.ok(buckets.delay(bucket('b', 0), 0, 0, 1_000) > 0)
+    buckets.charge()
+    assert.deepEqual(buckets.charged(), [])
+  })
 })
