@@ -127,6 +127,20 @@ describe('a row on its way in', () => {
       { dueAt: 900, readyAt: now },
     ],
     [
+      'the place of the row, not the one that a run had which is over',
+      stateWith({ failures: 1, readyAt: 100, seq: 3, askedAt: 100 }),
+      pending(900, { seq: 7 }),
+      'merged',
+      { dueAt: 900, readyAt: 900, seq: 7, askedAt: 900 },
+    ],
+    [
+      'asked for when the first of both was',
+      pending(2_000),
+      pending(3_000),
+      'merged',
+      { dueAt: 2_000, laterAt: 3_000, askedAt: 2_000 },
+    ],
+    [
       'the higher priority',
       pending(900, { priority: 1 }),
       pending(900, { priority: 2 }),
@@ -148,6 +162,7 @@ describe('a row on its way in', () => {
       { failures: 3, crashes: 1, failedAt: 9 },
     ],
     ['either is parked', pending(900), pending(900, { parked: true }), 'merged', { parked: true }],
+    ['or was', pending(900, { parked: true }), pending(900), 'unchanged', { parked: true }],
     [
       'a holder goes on holding',
       stateWith({ token: 4, claimedDueAt: 1 }),

@@ -25,6 +25,21 @@ test('release under earliest keeps a second promise that was put off while the k
   expect(written(state)).toBe('-50/+5')
 })
 
+test.each([false, true])(
+  'an earlier claim leaves nothing for a release (second run: %s)',
+  (isSecond) => {
+    const state = key('-5/+5')
+    transitions.claim(state, token, never, now, fresh)
+    transitions.done(state, token, false, now, fresh)
+    if (isSecond) transitions.addAfter(state, now + 6, 'backoff', 0, 'client-go', now + 5, fresh)
+    transitions.claim(state, token, never, now + 6, fresh)
+    transitions.addAfter(state, now + 9, 'backoff', 0, 'earliest', now + 6, fresh)
+    transitions.release(state, token, 'earliest', now + 6, fresh)
+    expect(written(state)).toBe('+5/-')
+    expect(state.why).toBe('delay')
+  },
+)
+
 test('release restores the position, and a higher priority that was added meanwhile goes last', () => {
   const plain = key('*-5/-')
   transitions.release(plain, token, 'client-go', now, fresh)
@@ -33,6 +48,11 @@ test('release restores the position, and a higher priority that was added meanwh
   raised.priority = 9
   transitions.release(raised, token, 'client-go', now, fresh)
   expect(raised).toMatchObject({ priority: 9, readyAt: now, seq: fresh, askedAt: claimed.askedAt })
+  const cancelled = key('*-5/-')
+  cancelled.priority = 9
+  transitions.cancel(cancelled)
+  transitions.release(cancelled, token, 'client-go', now, fresh)
+  expect(cancelled).toMatchObject(claimed)
 })
 
 test('done moves a run that was added meanwhile to the end, with its own priority', () => {

@@ -34,6 +34,7 @@ table(
   +5/-    | added     | now/+5
   -5/+5   | unchanged | -5/+5
   -5/-2   | unchanged | -5/-
+  -5/now  | unchanged | -5/-
   +5/+9   | moved     | now/+5
   *-/-    | added     | *now/-
   *-5/-   | unchanged | *-5/-
@@ -64,7 +65,9 @@ table(
   now/-   | added     | now/+5
   -5/+9   | moved     | -5/+5
   -5/+3   | unchanged | -5/+3
+  -5/+5   | unchanged | -5/+5
   -5/-2   | added     | -5/+5
+  -5/now  | added     | -5/+5
   +3/-    | unchanged | +3/-
   +5/-    | unchanged | +5/-
   +9/-    | moved     | +5/-
@@ -96,7 +99,9 @@ table(
   `
   -/-     | added     | +5/-
   -5/-    | added     | -5/+5
+  now/-   | added     | now/+5
   +3/-    | moved     | +5/-
+  +3/+4   | unchanged | +3/+4
   +5/-    | unchanged | +5/-
   +9/-    | unchanged | +9/-
   *+3/-   | moved     | *+5/-
@@ -111,6 +116,7 @@ table(
   -5/-    |  | *-/-
   -5/+5   |  | *+5/-
   -5/-2   |  | *-/-
+  -5/now  |  | *-/-
   `,
   (state) => {
     expect(transitions.isClaimable(state, now)).toBe(true)
@@ -158,12 +164,16 @@ for (const dedupe of ['client-go', 'earliest'] as const) {
       ? `
   *-/-    | ready | -50/-
   *-5/-   | ready | -50/-
+  *now/-  | ready | -50/-
+  *-5/-2  | ready | -50/-
   *-5/+5  | ready | -50/+5
   *+5/-   | ready | -50/+5
   `
       : `
   *-/-    | ready | -50/-
   *-5/-   | ready | -50/-
+  *now/-  | ready | -50/-
+  *-5/-2  | ready | -50/-
   *-5/+5  | ready | -50/+5
   *+5/-   | ready | -50/-
   `,
@@ -176,6 +186,8 @@ for (const dedupe of ['client-go', 'earliest'] as const) {
       ? `
   *-/-    | expired | +5/-
   *-5/-   | expired | -5/-
+  *-5/-2  | expired | -5/-
+  *now/-  | expired | now/-
   *-5/+9  | expired | -5/+9
   *+3/-   | expired | +3/+5
   *+9/-   | expired | +5/+9
@@ -183,6 +195,8 @@ for (const dedupe of ['client-go', 'earliest'] as const) {
       : `
   *-/-    | expired | +5/-
   *-5/-   | expired | -5/-
+  *-5/-2  | expired | -5/-
+  *now/-  | expired | now/-
   *+3/-   | expired | +3/-
   *+9/-   | expired | +5/-
   `,

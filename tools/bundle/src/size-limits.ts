@@ -7,7 +7,7 @@ export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/backoff': 5,
   '@sluice/cli': 316.4,
   '@sluice/conformance': 91,
-  '@sluice/conformance/cli': 79.2,
+  '@sluice/conformance/cli': 79.3,
   '@sluice/conformance/node-test': 77,
   '@sluice/conformance/other-process': 4,
   '@sluice/conformance/sqlite-witness': 1,

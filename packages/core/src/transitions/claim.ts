@@ -24,19 +24,14 @@ export function claim(
   state.trace = undefined
   state.token = token
   state.leaseUntil = leaseUntil
-  const laterAt = state.laterAt
-  if (laterAt === never) {
-    state.claimedLaterAt = never
-    state.dueAt = never
-    return
-  }
+  const { laterAt } = state
   state.laterAt = never
-  if (laterAt <= now) {
-    // Both pending runs were due: this claim takes both.
+  if (laterAt <= now || laterAt === never) {
+    // If two pending runs were due, this claim takes both.
     state.claimedLaterAt = never
     state.dueAt = never
-    return
+  } else {
+    state.claimedLaterAt = laterAt
+    setDue(state, laterAt, state.laterWhy, seq)
   }
-  state.claimedLaterAt = laterAt
-  setDue(state, laterAt, state.laterWhy, seq)
 }

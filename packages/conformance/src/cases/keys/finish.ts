@@ -239,6 +239,11 @@ export const finishCases: readonly Case[] = [
       await s.addAfter('a', 200)
       await s.release(claim, { dedupe: 'earliest' })
       assert.equal((await s.row('a')).laterAt, s.now() + 200)
+      const again = await s.claimOne('a')
+      await s.add('a', { priority: 9 })
+      await s.cancel('a')
+      await s.release(again)
+      assert.equal((await s.claimOne('a')).priority, 0, 'its priority does not count')
     },
   },
   {

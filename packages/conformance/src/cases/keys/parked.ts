@@ -43,6 +43,11 @@ export const parkedCases: readonly Case[] = [
       assert.deepEqual(await s.states(), { parked: 1 })
       assert.equal((await s.row('a')).item, '3')
       assert.equal(await s.cancel('a'), 'cancelled')
+      for (const delayMs of [100, 200, 50]) {
+        const { outcome } = await s.addAfter('a', delayMs, { maxWaitMs: 1_000 })
+        assert.equal(outcome, 'parked')
+      }
+      assert.equal((await s.row('a')).dueAt, s.now() + 200)
       assert.equal((await s.add('a')).outcome, 'parked')
     },
   },
@@ -180,6 +185,9 @@ export const parkedCases: readonly Case[] = [
         ['a'],
       )
       assert.deepEqual(await s.states(), { processing: 1 })
+      assert.equal((await s.addAfter('a', 100)).outcome, 'added')
+      assert.equal((await s.addAfter('a', 200, { maxWaitMs: 1_000 })).outcome, 'moved')
+      assert.equal(await s.cancel('a'), 'cancelled')
       assert.equal((await s.add('a')).outcome, 'added')
       assert.equal((await s.addAfter('a', 100)).outcome, 'added')
       assert.equal((await s.add('a')).outcome, 'unchanged')

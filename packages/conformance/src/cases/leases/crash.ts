@@ -43,6 +43,11 @@ export const crashCases: readonly Case[] = [
       assert.equal((await s.done(dirty)).outcome, 'ready')
       assert.equal((await s.row('dirty')).crashes, 0)
       await s.cancel('dirty')
+      await crash(s, 'again')
+      const { token } = await s.claimOne('again')
+      const again = { delayMs: 3_600_000, priority: 0 }
+      await s.finish({ as: 'done', key: 'again', token, forget: false, again })
+      assert.equal((await s.row('again')).crashes, 0)
       await crash(s, 'retried')
       await s.retry(await s.claimOne('retried'), 3_600_000)
       assert.equal((await s.row('retried')).crashes, 0)

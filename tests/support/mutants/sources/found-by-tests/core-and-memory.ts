@@ -284,4 +284,103 @@ export const foundByTestsOfCoreAndMemory: readonly FoundByTest[] = [
       title: 'an order that returns keys without removing them is not asked for ever',
     },
   },
+  {
+    name: 'a debounced add of a parked key does not say that it is parked',
+    edits: [
+      {
+        file: 'packages/core/src/transitions/add.ts',
+        find: "setDue(state, bounded, 'delay', seq)\n    outcome = 'moved'\n  }\n  return state.parked && state.token === noToken ? 'parked' : outcome",
+        replace:
+          "setDue(state, bounded, 'delay', seq)\n    outcome = 'moved'\n  }\n  return outcome",
+      },
+    ],
+    finder: {
+      file: 'packages/memory/test/conformance.test.ts',
+      title: 'park.adds.kept',
+    },
+  },
+  {
+    name: 'a run that is done and added again keeps the crashes of its key',
+    edits: [
+      {
+        file: 'packages/core/src/transitions/finish.ts',
+        find: "state.crashes = 0\n  if (delayMs > 0) addAfter(state, now + delayMs, 'delay'",
+        replace: "if (delayMs > 0) addAfter(state, now + delayMs, 'delay'",
+      },
+    ],
+    finder: {
+      file: 'packages/memory/test/conformance.test.ts',
+      title: 'crash.run-ended',
+    },
+  },
+  {
+    name: 'a release keeps the priority of a run that was cancelled',
+    edits: [
+      {
+        file: 'packages/core/src/transitions/finish.ts',
+        find: 'const priorityRose = dueAt !== never && priority',
+        replace: 'const priorityRose = priority',
+      },
+    ],
+    finder: {
+      file: 'packages/core/test/transition-rules.test.ts',
+      title: 'release restores the position',
+    },
+  },
+  {
+    name: 'a release sees the second run of an earlier claim',
+    edits: [
+      {
+        file: 'packages/core/src/transitions/claim.ts',
+        find: 'state.claimedLaterAt = never\n',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/core/test/transition-rules.test.ts',
+      title: 'an earlier claim leaves nothing for a release',
+    },
+  },
+  {
+    name: 'an imported run of an idle key has the place of the last one',
+    edits: [
+      {
+        file: 'packages/core/src/transitions/merge-row.ts',
+        find: '!wasPending || readyAt < state.readyAt',
+        replace: 'readyAt < state.readyAt',
+      },
+    ],
+    finder: {
+      file: 'packages/core/test/transfer.test.ts',
+      title: 'not the one that a run had which is over',
+    },
+  },
+  {
+    name: 'a release takes the token of a retry that was lost',
+    edits: [
+      {
+        file: 'packages/core/src/driver/token-buckets.ts',
+        find: 'this.#clear()\n      return 0',
+        replace: 'return 0',
+      },
+    ],
+    finder: {
+      file: 'packages/core/test/token-buckets.test.ts',
+      title: 'takes no token that the retry before it was lost for',
+    },
+  },
+  {
+    name: 'the steps of a history that are over stay in memory',
+    edits: [
+      {
+        file: 'packages/core/src/driver/history.ts',
+        find: 'for (const old of kept.keys()) if (old <= stepsGoneAt(now, resolution)) kept.delete(old)',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/core/test/history.test.ts',
+      title: 'stay in memory',
+    },
+  },
 ]
