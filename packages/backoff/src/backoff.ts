@@ -136,13 +136,9 @@ export class Backoff {
   delayWithReset(clock: Clock, resetMs: number): DelayFn {
     checkObject('clock', clock)
     checkDuration('resetMs', resetMs)
-    if (this.factor === 0) return this.delayFn()
-    let own = this.copy()
-    if (resetMs === 0) {
-      own.#steps = 0
-      return () => own.step()
-    }
     const start = this.copy()
+    if (resetMs === 0) start.#steps = 0
+    let own = start.copy()
     let startedMs = clock.monotonicMs()
     return () => {
       const nowMs = clock.monotonicMs()

@@ -187,6 +187,15 @@ describe('delayWithReset', () => {
     expect(await delays({ durationMs: 7, steps: 2 }, 10, 100, 3)).toEqual([7, 7, 7])
   })
 
+  test('with an interval of 0 it never grows, however many calls there are at an instant', async () => {
+    const clock = fakeClock()
+    const next = new Backoff(doubling).delayWithReset(clock, 0)
+    for (let instant = 0; instant < 3; instant += 1) {
+      expect([next(), next(), next()]).toEqual([1, 1, 1])
+      await clock.step(1)
+    }
+  })
+
   test('the wall may jump; what counts is time that passed', async () => {
     const clock = fakeClock()
     const next = new Backoff(doubling).delayWithReset(clock, 10)
