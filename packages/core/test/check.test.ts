@@ -9,6 +9,7 @@ import {
   checkOneOf,
   checkSignal,
   checkString,
+  closest,
 } from '../src/checks/check.ts'
 import { delayMsMax } from '../src/limits.ts'
 import { refused } from './refused.ts'
@@ -233,6 +234,9 @@ describe('checkSignal', () => {
       'abort',
       () => {},
       new EventTarget(),
+      { aborted: false, addEventListener() {} },
+      { aborted: false, removeEventListener() {} },
+      { aborted: 'no', addEventListener() {}, removeEventListener() {} },
     ]
     for (const value of [...others, new AbortController()]) {
       refused('type', 'signal', () => checkSignal('signal', value), /must be an AbortSignal; got /)
@@ -257,4 +261,20 @@ describe('checkOneOf', () => {
       refused('type', 'when', () => checkOneOf('when', value, words), message)
     }
   })
+})
+
+test('the closest name is the one with the fewest slips, if they are few for its length', () => {
+  const cases: [string, string[], string | undefined][] = [
+    ['naem', ['name'], 'name'],
+    ['abcd', ['badc', 'abdc'], 'abdc'],
+    ['abcd', ['abxy'], undefined],
+    ['timoutMs', ['timeoutMs', 'timeoutM'], 'timeoutMs'],
+    ['timoutMs', ['timeoutM', 'timeoutMs'], 'timeoutMs'],
+    ['leasems', ['leaseMsMax', 'leaseMs'], 'leaseMs'],
+    ['le', ['leaseMs'], undefined],
+    ['lea', ['leaseMs'], 'leaseMs'],
+    ['x'.repeat(64), ['x'.repeat(65)], 'x'.repeat(65)],
+    ['x'.repeat(65), ['x'.repeat(66)], undefined],
+  ]
+  for (const [name, known, expected] of cases) assert.equal(closest(name, known), expected, name)
 })

@@ -383,4 +383,18 @@ export const foundByTestsOfCoreAndMemory: readonly FoundByTest[] = [
       title: 'stay in memory',
     },
   },
+  {
+    name: 'letters that were swapped in the name of an option are two slips',
+    edits: [
+      {
+        file: 'packages/core/src/checks/check.ts',
+        find: 'slips = Math.min(slips, beforeLast[j - 2]! + 1)',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/core/test/check.test.ts',
+      title: 'the closest name is the one with the fewest slips',
+    },
+  },
 ]
