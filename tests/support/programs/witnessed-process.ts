@@ -102,4 +102,11 @@ process.on('SIGTERM', () => {
     .catch((error: unknown) => console.error(`${name}: ${String(error)}`))
     .then(() => process.exit(0))
 })
+const isAnswered = (): Promise<boolean> =>
+  queue.len().then(
+    () => true,
+    () => false,
+  )
+// No fault comes any more, but this process may not have reached the store since the last one.
+while (!(await isAnswered())) await passes(20)
 write({ what: 'added all' })

@@ -169,6 +169,7 @@ async function run(
     await processes.stopAdding()
     const problems = await drained(directly)
     const endMs = await processes.end()
+    // The grace of the handlers and two seconds: the store answers again.
     if (endMs > 3_500) problems.push(`SIGTERM took ${Math.round(endMs)} ms`)
     const records = processes.records()
     for (const { what } of records.flat()) saw(what)

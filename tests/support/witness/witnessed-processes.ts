@@ -115,7 +115,10 @@ export class WitnessedProcesses {
     this.#own.push({ what: 'paused', at, until: monotonicNow(), process: member.name })
   }
 
-  /** Ends all adding of keys. A process that is held up would add more after it was told. */
+  /**
+   * Ends all adding of keys, and waits until each process has reached the store after that. One that is held
+   * up would add more after it was told.
+   */
   async stopAdding(): Promise<void> {
     for (const { child } of this.#members) child.stdin?.write('no more\n')
     await this.#haveWritten('added all')
