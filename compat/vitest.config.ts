@@ -27,6 +27,8 @@ export default defineConfig({
   ssr: { resolve: { conditions, externalConditions: ['sluice-source', 'node', 'default'] } },
   test: {
     include: ['*/*.test.ts'],
+    // With another lockfile, Vitest empties a cache at its start: not that of tests that run meanwhile.
+    fsModuleCachePath: `${import.meta.dirname}/node_modules/.vitest-cache`,
     // On two cores one file would run after the other, and most wait for other runtimes and servers.
     maxWorkers: 2,
     maxConcurrency: 2,

@@ -282,13 +282,13 @@ export const foundByTestsOfControllers: readonly FoundByTest[] = [
     'a resync reports that its queue has ended',
     'if (isOver(error)) return',
     '',
-    'it ends with the queue, and by stop',
+    'of the queue, and by stop',
   ),
   ofResync(
     'a resync goes on after stop',
     'state.isStopped = true',
     '',
-    'it ends with the queue, and by stop',
+    'of the queue, and by stop',
   ),
   {
     name: 'a requeue of false counts as a failure',
@@ -351,7 +351,7 @@ export const foundByTestsOfControllers: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/queue/test/schedule/resync.test.ts',
-      title: 'it ends with the shutDown of the queue',
+      title: 'of the queue, and by stop',
     },
   },
   {
