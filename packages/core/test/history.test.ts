@@ -27,7 +27,7 @@ test.each(historyResolutions)(
   ({ stepMs, steps }) => {
     const history = new RecordedHistory()
     for (const at of [0, stepMs, stepMs * steps]) history.record(record, at, () => depth)
-    // As of the first record, so that what is left out was dropped.
+    // At the time of the first record, when no step is too old to be shown: one that is missing was dropped.
     const kept = history.steps(stepMs, 0).map(({ at }) => at)
     expect(kept).toEqual([stepMs, stepMs * steps])
   },

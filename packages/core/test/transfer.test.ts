@@ -127,7 +127,7 @@ describe('a row on its way in', () => {
       { dueAt: 900, readyAt: now },
     ],
     [
-      'the place of the row, not the one that a run had which is over',
+      'the place of the row, not that of a run that has ended',
       stateWith({ failures: 1, readyAt: 100, seq: 3, askedAt: 100 }),
       pending(900, { seq: 7 }),
       'merged',

@@ -27,6 +27,14 @@ describe.skipIf(!hasRedis)('the queues of a store', () => {
     return driver
   }
 
+  /** Until the end of the test the server refuses what needs memory. */
+  async function fillMemory(): Promise<void> {
+    await server.command('CONFIG', 'SET', 'maxmemory', 1)
+    onTestFinished(async () => {
+      await server.command('CONFIG', 'SET', 'maxmemory', 0)
+    })
+  }
+
   test('are listed while they have keys, however long ago a process used them', async () => {
     const driver = await open()
     for (const queue of ['kept', 'empty', 'empty, new']) await driver.add(queue, [one], options)
@@ -147,10 +155,7 @@ describe.skipIf(!hasRedis)('the queues of a store', () => {
   test('get workers of another process also while the memory is full', async () => {
     const first = await open()
     await first.add('q', [one], options)
-    await server.command('CONFIG', 'SET', 'maxmemory', 1)
-    onTestFinished(async () => {
-      await server.command('CONFIG', 'SET', 'maxmemory', 0)
-    })
+    await fillMemory()
     await expect(first.add('q', [ask('b')], options)).rejects.toThrow('OOM')
     const other = await open()
     const claims = { limit: 1, holder: 'h', claimId: 'c', leaseMs: 60_000 }
@@ -163,10 +168,7 @@ describe.skipIf(!hasRedis)('the queues of a store', () => {
   test('can be moved away while the memory is full', async () => {
     const driver = await open()
     await driver.add('q', [one], options)
-    await server.command('CONFIG', 'SET', 'maxmemory', 1)
-    onTestFinished(async () => {
-      await server.command('CONFIG', 'SET', 'maxmemory', 0)
-    })
+    await fillMemory()
     assert.equal(await driver.operate?.pause('q'), 'changed')
     assert.equal(await driver.transfer?.lastToken(), 0)
     const { rows } = await driver.list('q', { limit: 1 })

@@ -352,7 +352,7 @@ export const foundByTestsOfCoreAndMemory: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/core/test/transfer.test.ts',
-      title: 'not the one that a run had which is over',
+      title: 'not that of a run that has ended',
     },
   },
   {
