@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import process from 'node:process'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
 import { SluiceError } from '../src/errors.ts'
 import { decodeItem, encodeItem, keyOfItem } from '../src/keys/item.ts'
 import { itemBytesDefault, itemBytesMax } from '../src/limits.ts'
+import { nextTurn } from '../src/time/next-turn.ts'
 import { refused } from './refused.ts'
 
 interface Order {
@@ -102,6 +104,21 @@ describe('keyOf', () => {
       assert.equal(error.cause, cause)
       refused('type', 'keyOf(item)', () => keyOfItem({}, throws))
     }
+  })
+
+  test('that is async is refused, and its rejection does not end the process', async () => {
+    const unhandled: unknown[] = []
+    const onUnhandled = (error: unknown): void => void unhandled.push(error)
+    process.on('unhandledRejection', onUnhandled)
+    refused(
+      'type',
+      'keyOf(item)',
+      encode(() => Promise.reject(new Error('no connection'))),
+      /must be a string; got a Promise/,
+    )
+    await new Promise<void>(nextTurn)
+    process.off('unhandledRejection', onUnhandled)
+    assert.deepEqual(unhandled, [])
   })
 
   test('is not called for an item that is refused, and once for another', () => {

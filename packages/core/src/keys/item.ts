@@ -59,6 +59,8 @@ function keyBy<T>(item: T, keyOf: KeyOf<T>): string {
   } catch (error) {
     throw new SluiceTypeError('keyOf(item)', 'must return a key, but threw', { cause: error })
   }
+  // A promise is no key, and its rejection must not end the process.
+  if (key instanceof Promise) key.catch(() => undefined)
   return checkKey('keyOf(item)', key)
 }
 

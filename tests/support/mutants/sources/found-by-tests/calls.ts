@@ -315,4 +315,18 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
       title: 'keeps nothing, and is reported',
     },
   },
+  {
+    name: 'what an async keyOf rejects with ends the process',
+    edits: [
+      {
+        file: 'packages/core/src/keys/item.ts',
+        find: 'if (key instanceof Promise) key.catch(() => undefined)',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/core/test/item.test.ts',
+      title: 'that is async is refused, and its rejection does not end the process',
+    },
+  },
 ]
