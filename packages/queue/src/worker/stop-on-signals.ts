@@ -3,6 +3,7 @@ import {
   checkNumber,
   checkObject,
   delayMsMax,
+  describeValue,
   graceMsDefault,
   SluiceError,
   SluiceTypeError,
@@ -146,7 +147,16 @@ export function stopOnSignals(
     if (exit) process.exit(128 + signalNumbers()[signal])
     void stop(0)
   }
-  for (const signal of signals) process.on(signal, onSignal)
+  signals.forEach((signal, at) => {
+    try {
+      process.on(signal, onSignal)
+    } catch (cause) {
+      undo()
+      // SIGKILL and SIGSTOP end and stop every process.
+      const message = `must be a signal that a process can handle; got ${describeValue(signal)}`
+      throw new SluiceTypeError(`signals[${at}]`, message, { cause })
+    }
+  })
   for (const target of targets) {
     if (!('stopped' in target)) continue
     target.stopped?.catch(() => {

@@ -216,6 +216,18 @@ test('undoing leaves signals as they were', async () => {
   await queue.close()
 })
 
+test('a signal that no process can handle is refused, and nothing changes', () => {
+  const before = process.listenerCount('SIGUSR2')
+  expect(() => stopOnSignals([], { signals: ['SIGUSR2', 'SIGKILL'] })).toThrow(
+    expect.objectContaining({
+      code: 'ERR_INVALID_INPUT',
+      message:
+        "signals[1] must be a signal that a process can handle; got 'SIGKILL' [ERR_INVALID_INPUT]",
+    }),
+  )
+  expect(process.listenerCount('SIGUSR2')).toBe(before)
+})
+
 test('bad options are refused, naming the parameter', () => {
   const bad: [() => unknown, string][] = [
     [() => stopOnSignals({} as never), 'what'],

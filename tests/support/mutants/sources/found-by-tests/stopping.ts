@@ -186,4 +186,18 @@ export const foundByTestsOfStopping: readonly FoundByTest[] = [
       title: 'addSoon: an add that a close cuts off at',
     },
   },
+  {
+    name: 'a signal that no process can handle leaves the listeners of those before it',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/stop-on-signals.ts',
+        find: 'undo()\n      // SIGKILL',
+        replace: '// SIGKILL',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/stop-on-signals.test.ts',
+      title: 'a signal that no process can handle is refused, and nothing changes',
+    },
+  },
 ]
