@@ -1,4 +1,5 @@
 import {
+  checkOneOf,
   type EpochMs,
   type Finish,
   type FinishOutcome,
@@ -208,8 +209,7 @@ export class HandlerRun<T> implements UnacknowledgedRun, FinishReceiver {
     })
   }
 
-  // One function that awaits once, and no closures: each async call and each closure is an object
-  // more for every key, and those were two thirds of the garbage of a worker.
+  // It awaits once and makes no closures: objects like these were two thirds of the garbage of a worker.
   async #work(): Promise<void> {
     const held = this.#held as HeldKey<unknown>
     let result: HandlerResult
@@ -312,7 +312,8 @@ export class HandlerRun<T> implements UnacknowledgedRun, FinishReceiver {
 
   async #askHowToEnd(ask: Exclude<OnExhausted<T>, string>, error: unknown): Promise<void> {
     try {
-      this.#end((await ask(this.#held, error)) === 'drop' ? 'drop' : 'park')
+      const end = await ask(this.#held, error)
+      if (this.#mayFinish()) this.#end(checkOneOf('onExhausted(held)', end, ['park', 'drop']))
     } catch (failure) {
       // A parked key is kept, and visible to operators.
       this.#report(failure)

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import {
   createWorker,
   type HandlerResult,
+  type Held,
   type Limiter,
   lowPriority,
   SluiceError,
@@ -216,6 +217,40 @@ describe.each(setups)('a controller, over $way', (setup) => {
     })
     expect(row).toMatchObject({ state: 'parked' })
     expect(errors).toEqual(['Error: no', 'Error: cannot decide'])
+  })
+
+  test('an onExhausted that returns another word parks the key, and that is reported', async () => {
+    const fail = () => {
+      throw new Error('no')
+    }
+    const errors: unknown[] = []
+    const row = await runOnce(new Scene(setup), fail, {
+      maxFailures: 1,
+      onExhausted: () => 'delete',
+      onError: (error: unknown) => errors.push(error),
+    })
+    expect(row).toMatchObject({ state: 'parked' })
+    expect(errors).toEqual([
+      expect.any(Error),
+      expect.objectContaining({ code: 'ERR_INVALID_INPUT', parameter: 'onExhausted(held)' }),
+    ])
+  })
+
+  test('an onExhausted that has finished the key itself returns nothing', async () => {
+    const errors: unknown[] = []
+    const row = await runOnce(
+      new Scene(setup),
+      () => {
+        throw new Error('no')
+      },
+      {
+        maxFailures: 1,
+        onExhausted: async (held: Held<string>) => void (await held.retry()),
+        onError: (error: unknown) => errors.push((error as Error).message),
+      },
+    )
+    expect(row).toMatchObject({ state: 'backoff' })
+    expect(errors).toEqual(['no'])
   })
 
   test('a key that comes back needs no room', async () => {

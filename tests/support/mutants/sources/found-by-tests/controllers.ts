@@ -368,4 +368,32 @@ export const foundByTestsOfControllers: readonly FoundByTest[] = [
       title: 'however long they take',
     },
   },
+  {
+    name: 'an onExhausted that returns another word parks the key silently',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/handler-run.ts',
+        find: "this.#end(checkOneOf('onExhausted(held)', end, ['park', 'drop']))",
+        replace: "this.#end(end === 'drop' && checkOneOf !== undefined ? 'drop' : 'park')",
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/controller.test.ts',
+      title: 'an onExhausted that returns another word parks the key, and that is reported',
+    },
+  },
+  {
+    name: 'an onExhausted that has finished the key itself is reported',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/handler-run.ts',
+        find: 'if (this.#mayFinish()) this.#end(checkOneOf(',
+        replace: 'this.#end(checkOneOf(',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/controller.test.ts',
+      title: 'an onExhausted that has finished the key itself returns nothing',
+    },
+  },
 ]
