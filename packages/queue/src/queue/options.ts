@@ -169,6 +169,10 @@ export interface CheckedOptions<T> {
 
 function checkPrefetch(prefetch: number | 'auto'): number | 'auto' {
   if (prefetch === 'auto') return prefetch
+  if (typeof prefetch === 'string') {
+    const message = `must be 'auto' or a number up to ${prefetchMax}; got ${describeValue(prefetch)}`
+    throw new SluiceTypeError('prefetch', message)
+  }
   return checkNumber('prefetch', prefetch, { min: 0, max: prefetchMax, integer: true })
 }
 

@@ -104,6 +104,12 @@ describe.each(factories)('$factory', ({ make }) => {
     expect(thrown(make, { name: 'q', driver: durable() })).toBe(undefined)
   })
 
+  test("a word for prefetch that is not 'auto' is refused with an error that names 'auto'", () => {
+    expect(thrown(make, { prefetch: 'Auto' })).toMatchObject({
+      message: "prefetch must be 'auto' or a number up to 1000; got 'Auto' [ERR_INVALID_INPUT]",
+    })
+  })
+
   test('leaseMs: Infinity is for memory only', () => {
     expect(thrown(make, { leaseMs: Infinity })).toBe(undefined)
     expect(thrown(make, { name: 'q', leaseMs: Infinity, driver: durable() })).toMatchObject({
