@@ -1,5 +1,6 @@
 import type { FinishOutcome } from '@sluice/core'
 import type { DoneOptions, Held } from '../held/held.ts'
+import { verbOf } from './foreign-queue.ts'
 
 /** The limiter around the queue of a Held. */
 export interface HeldLimits<T> {
@@ -82,11 +83,11 @@ export class AdaptedHeld<T> implements Held<T> {
   }
 
   release(): Promise<FinishOutcome> {
-    return this.#finish(() => this.#inner.release())
+    return this.#finish(() => verbOf(this.#inner, 'release')())
   }
 
   park(error?: unknown): Promise<FinishOutcome> {
-    return this.#finish(() => this.#inner.park(error))
+    return this.#finish(() => verbOf(this.#inner, 'park')(error))
   }
 
   detach(): this {

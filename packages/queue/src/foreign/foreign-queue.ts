@@ -42,6 +42,18 @@ function checkHeld<T>(held: Held<T> | undefined): Held<T> | undefined {
   )
 }
 
+/** A method of a Held of another library, which has to have no more than `done`. */
+export function verbOf<T, Verb extends 'release' | 'park'>(
+  held: Held<T>,
+  verb: Verb,
+): Held<T>[Verb] {
+  if (typeof held[verb] === 'function') return held[verb].bind(held) as Held<T>[Verb]
+  throw new SluiceTypeError(
+    `held.${verb}`,
+    'cannot be used: the Held of the wrapped queue has none',
+  )
+}
+
 /** The capabilities of a queue that declares none. */
 const noCapabilities: Omit<QueueCapabilities, 'delays' | 'dedupe'> = {
   durable: false,
@@ -137,7 +149,7 @@ async function* eachOf<T>(queue: Queue<T>): AsyncGenerator<Held<T>, undefined> {
       yield held
       isLeft = false
     } finally {
-      if (isLeft) await held.release()
+      if (isLeft) await verbOf(held, 'release')()
     }
   }
 }

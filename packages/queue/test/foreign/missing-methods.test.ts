@@ -61,6 +61,29 @@ describe('a queue with no more than the methods of client-go’s interface', () 
     }
   })
 
+  test('Held: release and park are refused where the Held has none, and it can still be finished', async () => {
+    const scene = new Scene(direct)
+    const inner = scene.queue()
+    const get = async () => {
+      const held = await take(inner)
+      return { item: held.item, key: held.key, done: () => held.done() } as Held<string>
+    }
+    const { getMany: _, [Symbol.asyncIterator]: __, ...client } = foreign(inner)
+    const queue = createRateLimitingQueue<string>({ queue: { ...client, get } })
+    await queue.addMany(['a', 'b'])
+    const held = await take(queue)
+    for (const verb of ['release', 'park'] as const) {
+      const expected = { code: 'ERR_INVALID_INPUT', parameter: `held.${verb}` }
+      expect(await refusal(held[verb]())).toMatchObject(expected)
+    }
+    expect(await held.done()).toBe('idle')
+    const iterator = queue[Symbol.asyncIterator]()
+    await iterator.next()
+    expect(await refusal(Promise.resolve(iterator.return?.()))).toMatchObject({
+      parameter: 'held.release',
+    })
+  })
+
   test('has no worker, which says what to do instead', () => {
     const options = { queue: bare(new Scene(direct)), handler: () => undefined }
     expect(() => createWorker(options)).toThrow(

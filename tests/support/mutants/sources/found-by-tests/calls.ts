@@ -329,4 +329,18 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
       title: 'that is async is refused, and its rejection does not end the process',
     },
   },
+  {
+    name: 'a Held of another library that cannot be released fails as a program does',
+    edits: [
+      {
+        file: 'packages/queue/src/foreign/foreign-queue.ts',
+        find: "if (typeof held[verb] === 'function') return",
+        replace: 'if (verb !== undefined) return',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/foreign/missing-methods.test.ts',
+      title: 'Held: release and park are refused where the Held has none',
+    },
+  },
 ]
