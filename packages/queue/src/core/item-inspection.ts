@@ -23,7 +23,7 @@ export interface InspectedQueue {
 export class ItemInspection {
   readonly #queue: InspectedQueue
   readonly #schema: StandardSchema<unknown>
-  readonly #deliveries = new Set<Promise<void>>()
+  readonly #deliveries = new Map<Promise<void>, Waiter>()
 
   constructor(queue: InspectedQueue, schema: StandardSchema<unknown>) {
     this.#queue = queue
@@ -35,7 +35,12 @@ export class ItemInspection {
     const delivery = this.#deliver(waiter, helds)
       .catch((error: unknown) => waiter.fail(error))
       .finally(() => this.#deliveries.delete(delivery))
-    this.#deliveries.add(delivery)
+    this.#deliveries.set(delivery, waiter)
+  }
+
+  /** The queue closes: answers the waiters whose keys are being checked, which are given back then. */
+  dismiss(): void {
+    for (const waiter of this.#deliveries.values()) waiter.answer([])
   }
 
   /** Whether items are being checked. */
@@ -45,7 +50,7 @@ export class ItemInspection {
 
   /** Resolves when the items that are being checked now have been. */
   async answered(): Promise<void> {
-    await Promise.all(this.#deliveries)
+    await Promise.all(this.#deliveries.keys())
   }
 
   async #deliver(waiter: Waiter, helds: HeldKey<unknown>[]): Promise<void> {
@@ -58,7 +63,7 @@ export class ItemInspection {
     const { phase } = this.#queue
     if (waiter.isAborted || phase === 'closing' || phase === 'closed') {
       for (const held of good) void giveBack(held)
-      // An abort has rejected the call of the waiter already.
+      // The abort, or the close, has answered the call of the waiter; the loop of a worker gets this.
       waiter.answer([])
     } else if (good.length > 0) {
       waiter.answer(good)

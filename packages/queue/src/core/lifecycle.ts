@@ -212,6 +212,7 @@ export class Lifecycle {
     core.directQueue = undefined
     core.phase = 'closing'
     for (const waiter of core.waiters.takeAll()) waiter.answer([])
+    core.inspection?.dismiss()
     this.#endDrains()
     const answered = this.#allAnswered()
     const answeredOrEnded = Promise.race([answered, graceEnded])

@@ -200,4 +200,18 @@ export const foundByTestsOfStopping: readonly FoundByTest[] = [
       title: 'a signal that no process can handle is refused, and nothing changes',
     },
   },
+  {
+    name: 'a get whose key is being checked outlasts the close of its queue',
+    edits: [
+      {
+        file: 'packages/queue/src/core/lifecycle.ts',
+        find: 'core.inspection?.dismiss()',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/queue/schema.test.ts',
+      title: 'a close gives back a key that was still being checked',
+    },
+  },
 ]
