@@ -353,6 +353,7 @@ export class QueueCore implements HeldOwner, CallOwner {
     }
     this.helds.lose(held)
     held.abort(error)
+    this.tally?.lost(held.token, error)
     this.calls.notice('lease-lost', { key: held.key, token: held.token })
     if (this.lifecycle.isWatched) this.lifecycle.onGivenBack()
   }

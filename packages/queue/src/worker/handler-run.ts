@@ -186,10 +186,8 @@ export class HandlerRun<T> implements UnacknowledgedRun, FinishReceiver {
   }
 
   #timedOut(what: string): SluiceError {
-    return new SluiceError(
-      'ERR_HANDLER_TIMEOUT',
-      `the handler of key ${JSON.stringify(this.#held.key)} ${what}`,
-    )
+    const key = JSON.stringify(this.#held.key)
+    return new SluiceError('ERR_HANDLER_TIMEOUT', `the handler of key ${key} ${what}`)
   }
 
   #startTimer(): void {
@@ -202,6 +200,7 @@ export class HandlerRun<T> implements UnacknowledgedRun, FinishReceiver {
   }
 
   #watchAbandon(): void {
+    if (this.#isAbandoned) return
     this.#timer?.stop()
     this.#timer = this.#core.calls.handle.clock.startTimer(this.#options.abandonMs, () => {
       const error = this.abandon()

@@ -6,6 +6,7 @@ import {
   type Failure,
   type LimiterPlan,
   never,
+  type RunRequest,
   SluiceError,
   type Timer,
   type WorkerInfo,
@@ -25,10 +26,13 @@ const textMax = 1_000
 interface RunningHandler {
   readonly key: string
   readonly startedAt: EpochMs
+  request(): RunRequest
+  /** Aborts its signal; a handler that does not stop loses its slot in time. */
+  abort(error: SluiceError): void
 }
 
 /** A run of a handler that has ended. */
-export interface EndedRun extends RunningHandler {
+export interface EndedRun extends Pick<RunningHandler, 'key' | 'startedAt'> {
   readonly failures: number
 }
 
@@ -137,6 +141,13 @@ export class WorkTally {
   /** The keys whose handlers run. */
   runningKeys(): string[] {
     return [...this.#workers].flatMap(({ runs }) => [...runs].map(({ key }) => key))
+  }
+
+  /** The lease of a token is lost: aborts the handler that runs under it. */
+  lost(token: number, error: SluiceError): void {
+    for (const { runs } of this.#workers) {
+      for (const run of runs) if (run.request().token === token) run.abort(error)
+    }
   }
 
   /**

@@ -302,6 +302,35 @@ describe.each(leases)('a worker %s', (_name, leaseMs) => {
   })
 })
 
+test('a worker abandons a handler that does not stop when its lease is lost', async () => {
+  const leaseMs = 30_000
+  const { queue, clock, driver } = setUp(leaseMs)
+  const errors: unknown[] = []
+  const seen: string[] = []
+  const worker = createWorker<string>({
+    queue,
+    abandonMs: 1_000,
+    onError: (error) => errors.push(error),
+    handler: (item, { signal }) => {
+      seen.push(item)
+      signal.addEventListener('abort', () => seen.push((signal.reason as SluiceError).code))
+      return item === 'stuck' ? gate().promise : undefined
+    },
+  })
+  await queue.addMany(['stuck', 'b'])
+  driver.renew = (_, held) => held.map(() => ({ outcome: 'lost', leaseUntil: 0 }))
+  await clock.step(leaseMs / 3)
+  expect(seen).toEqual(['stuck', 'ERR_LEASE_LOST'])
+  await clock.step(999)
+  expect(worker.running).toBe(1)
+  await clock.step(1)
+  expect(seen).toEqual(['stuck', 'ERR_LEASE_LOST', 'b'])
+  expect(worker.running).toBe(0)
+  expect(errors).toMatchObject([{ code: 'ERR_HANDLER_TIMEOUT' }])
+  await worker.stop()
+  await queue.close()
+})
+
 test('bad options are refused at once, naming the parameter', () => {
   const queue = createRateLimitingQueue<string>({})
   const handler = () => undefined

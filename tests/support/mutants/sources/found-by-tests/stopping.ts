@@ -214,4 +214,18 @@ export const foundByTestsOfStopping: readonly FoundByTest[] = [
       title: 'a close gives back a key that was still being checked',
     },
   },
+  {
+    name: 'a handler that does not stop when its lease is lost keeps its slot',
+    edits: [
+      {
+        file: 'packages/queue/src/core/queue-core.ts',
+        find: 'this.tally?.lost(held.token, error)',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/worker.test.ts',
+      title: 'abandons a handler that does not stop when its lease is lost',
+    },
+  },
 ]
