@@ -67,6 +67,22 @@ test('the next one takes over when the first leaves, and at once', async () => {
   expect(other.ledger.value('q depth')).toBe(7)
 })
 
+test('the next one takes over at once when the first closes its queue', async () => {
+  const { clock, store, startProcess } = setUp()
+  store.counts = { ...noCounts, ready: 7 }
+  const first = startProcess()
+  const queue = new StagedQueue(clock, first.driver)
+  queue.add('a')
+  await first.recorder.read()
+  await clock.step(1)
+  const second = startProcess()
+  await second.recorder.read()
+  expect(second.ledger.value('q depth')).toBe(0)
+  queue.notice('closed')
+  await second.recorder.read()
+  expect(second.ledger.value('q depth')).toBe(7)
+})
+
 test('one that died is missed after two and a half of its readings', async () => {
   const { clock, store, startProcess } = setUp()
   store.counts = { ...noCounts, ready: 1 }

@@ -75,6 +75,8 @@ export class QueueRecord {
     if (this.#concurrency.delete(holder)) this.#setConcurrency()
     if (this.isInUse(driver)) return
     store?.ledger.purged()
+    // Another process takes over at once. If the store cannot be informed, the registration expires.
+    store?.election?.leave().catch(() => undefined)
     this.stores.delete(driver)
     if (this.#holders.size > 0) return
     this.meters.unfinished.set(0)

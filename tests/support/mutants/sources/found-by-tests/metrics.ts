@@ -296,4 +296,18 @@ export const foundByTestsOfMetrics: readonly FoundByTest[] = [
       title: 'the gauges of a closed queue end, and are there again when it is opened again',
     },
   },
+  {
+    name: 'a process that has closed its queue stays the exporter of its store',
+    edits: [
+      {
+        file: 'packages/metrics/src/queue/queue-record.ts',
+        find: 'store?.election?.leave().catch(() => undefined)',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/metrics/test/store.test.ts',
+      title: 'the next one takes over at once when the first closes its queue',
+    },
+  },
 ]
