@@ -155,6 +155,18 @@ test('a store that is away leaves nothing to export, and is reported', async () 
   expect(errors).toHaveLength(1)
 })
 
+test('a store that no queue has opened yet is no error', async () => {
+  const { clock, store, startProcess } = setUp()
+  const { recorder, ledger, errors, driver } = startProcess()
+  store.isBroken = true
+  await recorder.read()
+  expect(ledger.value('q depth')).toBe(0)
+  expect(errors).toEqual([])
+  new StagedQueue(clock, driver).add('a')
+  await recorder.read()
+  expect(errors).toHaveLength(1)
+})
+
 test('a store that others cannot see is read without an election; its depth is counted', async () => {
   const { clock, store, startProcess } = setUp({})
   const { recorder, ledger, driver } = startProcess()

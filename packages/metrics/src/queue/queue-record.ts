@@ -18,6 +18,8 @@ export interface StoreRecord {
   offsetMs: number | undefined
   /** The election of the exporter of the store's state. */
   election: Election | undefined
+  /** Whether it was read once: before its first use a driver is not open. */
+  wasRead: boolean
 }
 
 /** The same instant by the time of a store. */
@@ -49,7 +51,7 @@ export class QueueRecord {
       if (isAlone(driver)) this.meters.countDepth()
       else this.#isDepthRead = true
       const ledger = new QueueLedger(this.meters, isAlone(driver))
-      store = { driver, ledger, offsetMs: undefined, election: undefined }
+      store = { driver, ledger, offsetMs: undefined, election: undefined, wasRead: false }
       this.stores.set(driver, store)
     }
     return store

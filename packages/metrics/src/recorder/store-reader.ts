@@ -43,9 +43,10 @@ export class StoreReader {
     for (const store of [...queue.stores.values()]) {
       try {
         all.push(await this.#readStore(name, store))
+        store.wasRead = true
       } catch (error) {
         // This zero means "not exported here": another process may be elected by now.
-        this.#options.onError(error)
+        if (store.wasRead || queue.isInUse(store.driver)) this.#options.onError(error)
         all.push(isAlone(store.driver) ? { ...nothing, depth: undefined } : nothing)
       }
     }

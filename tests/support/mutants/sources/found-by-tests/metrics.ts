@@ -310,4 +310,18 @@ export const foundByTestsOfMetrics: readonly FoundByTest[] = [
       title: 'the next one takes over at once when the first closes its queue',
     },
   },
+  {
+    name: 'a scrape before the first use of a driver is reported as an error',
+    edits: [
+      {
+        file: 'packages/metrics/src/recorder/store-reader.ts',
+        find: 'if (store.wasRead || queue.isInUse(store.driver)) this',
+        replace: 'this',
+      },
+    ],
+    finder: {
+      file: 'packages/metrics/test/store.test.ts',
+      title: 'a store that no queue has opened yet is no error',
+    },
+  },
 ]
