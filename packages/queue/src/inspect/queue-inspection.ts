@@ -24,6 +24,7 @@ import {
 } from '@sluice/core'
 import type { QueueCore } from '../core/queue-core.ts'
 import { whenFree } from '../driver/when-free.ts'
+import { moveHolder } from '../environment/environment.ts'
 import { explainAbsent, explainKey } from './explain.ts'
 import type {
   Explanation,
@@ -155,7 +156,9 @@ export class QueueInspection implements Inspect {
     const core = this.#core
     const { driver, name } = core.calls
     const workers = await core.calls.inquire(() => driver.workers?.(name, workersWithinMs) ?? [])
-    return [...shownWorkers(driver, workers)].sort((a, b) => b.startedAt - a.startedAt)
+    return shownWorkers(driver, workers)
+      .filter(({ holder }) => holder !== moveHolder)
+      .sort((a, b) => b.startedAt - a.startedAt)
   }
 
   async history(

@@ -1,8 +1,5 @@
 import { type Driver, failuresExpireMsDefault, type WorkerInfo, workerMsMax } from '@sluice/core'
-import { thisProcess } from '../environment/environment.ts'
-
-/** The name of a move in the list of workers. */
-const holder = 'sluice:move-queues'
+import { moveHolder, thisProcess } from '../environment/environment.ts'
 
 /**
  * What a move leaves with a queue of its source: in `resumes` whether the new store is to hand out
@@ -13,7 +10,7 @@ export type MoveMark = WorkerInfo['settings']
 /** The mark of the last move from a store. */
 export async function moveMarkOf(driver: Driver, queue: string): Promise<MoveMark> {
   const workers = (await driver.workers?.(queue, workerMsMax)) ?? []
-  return workers.find((worker) => worker.holder === holder)?.settings ?? {}
+  return workers.find((worker) => worker.holder === moveHolder)?.settings ?? {}
 }
 
 /**
@@ -23,6 +20,7 @@ export async function moveMarkOf(driver: Driver, queue: string): Promise<MoveMar
  */
 export async function setMoveMark(driver: Driver, queue: string, mark: MoveMark): Promise<void> {
   if (!driver.capabilities.workers) return
+  const holder = moveHolder
   const worker: WorkerInfo = { holder, ...thisProcess(), concurrency: 0, settings: mark }
   await driver.tick(queue, { holder, limit: 1, failuresExpireMs: failuresExpireMsDefault, worker })
 }

@@ -12,6 +12,7 @@ import {
   type SluiceTypeError,
   tokenBucket,
 } from '../../src/index.ts'
+import { moveQueues } from '../../src/transfer/index.ts'
 import { LateDriver } from '../support/late-driver.ts'
 import { refusal } from '../support/refusal.ts'
 import { Scene, setups, take } from '../support/setups.ts'
@@ -160,6 +161,15 @@ test('does not list the books in which processes share their metrics', async () 
   await store.queue(book).pause()
   expect(await driver.queues?.()).toContain(book)
   expect(await store.queues()).toEqual(['orders'])
+})
+
+test('does not show the mark of a move as a worker', async () => {
+  const from = memoryDriver()
+  await using store = inspectStore(from)
+  await store.add('orders', { key: 'a' })
+  await moveQueues({ from, to: memoryDriver() })
+  expect(await from.workers?.('orders', 60_000)).toHaveLength(1)
+  expect(await store.queue('orders').workers()).toEqual([])
 })
 
 describe('a driver that can do less', () => {
