@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import { checkKey, checkQueueName } from '../src/keys/key.ts'
+import { bookNamePrefix, checkKey, checkQueueName } from '../src/keys/key.ts'
 import { refused } from './refused.ts'
 
 const odd = [
@@ -92,6 +92,13 @@ test('a key is not empty; a queue name only where that is allowed', () => {
   refused('range', 'name', () => checkQueueName('name', '', {}), /must not be empty/)
   assert.equal(checkQueueName('name', '', { empty: true }), '')
   refused('type', 'name', () => checkQueueName('name', undefined, { empty: true }))
+})
+
+test('a queue has no name of those that exporters of metrics register under', () => {
+  const reserved =
+    /must not begin with 'sluice:metrics:', which is reserved; got 'sluice:metrics:x'/
+  refused('range', 'name', () => checkQueueName('name', `${bookNamePrefix}x`), reserved)
+  assert.equal(checkQueueName('name', 'sluice:metric'), 'sluice:metric')
 })
 
 test('the fast path and the slow one agree with the rules', () => {

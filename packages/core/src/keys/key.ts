@@ -1,6 +1,8 @@
 // String.prototype.isWellFormed is in every Node this runs on, but not in the library of es2023.
 /// <reference lib="es2024.string" />
 import { checkString } from '../checks/check.ts'
+import { quoted } from '../checks/describe-value.ts'
+import { SluiceRangeError } from '../errors.ts'
 import { keyBytesMax, queueNameBytesMax } from '../limits.ts'
 
 /**
@@ -45,11 +47,19 @@ export interface QueueNameRules {
   readonly empty?: boolean
 }
 
-/** Accepts a queue name: like a key, but at most 128 bytes, and empty only where allowed. */
+/**
+ * Accepts a queue name: like a key, but at most 128 bytes, empty only where allowed, and without
+ * {@link bookNamePrefix}, since what is stored under such a name is not listed or moved.
+ */
 export function checkQueueName(
   parameter: string,
   name: unknown,
   { empty = false }: QueueNameRules = {},
 ): string {
-  return checkString(parameter, name, { empty, bytesMax: queueNameBytesMax })
+  const checked = checkString(parameter, name, { empty, bytesMax: queueNameBytesMax })
+  if (!checked.startsWith(bookNamePrefix)) return checked
+  throw new SluiceRangeError(
+    parameter,
+    `must not begin with '${bookNamePrefix}', which is reserved; got ${quoted(checked)}`,
+  )
 }

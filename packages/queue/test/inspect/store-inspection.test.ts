@@ -158,7 +158,7 @@ test('does not list the books in which processes share their metrics', async () 
   const worker = { holder: 'w', host: '', pid: 0, concurrency: 0, settings: {} }
   const book = `${bookNamePrefix}prometheus:orders`
   await driver.tick(book, { holder: 'w', limit: 1, failuresExpireMs: 1, worker })
-  await store.queue(book).pause()
+  await driver.operate?.pause(book)
   expect(await driver.queues?.()).toContain(book)
   expect(await store.queues()).toEqual(['orders'])
 })

@@ -343,4 +343,18 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
       title: 'Held: release and park are refused where the Held has none',
     },
   },
+  {
+    name: 'a queue whose keys are never listed or moved can be made',
+    edits: [
+      {
+        file: 'packages/core/src/keys/key.ts',
+        find: 'if (!checked.startsWith(bookNamePrefix)) return checked',
+        replace: 'if (checked !== undefined) return checked',
+      },
+    ],
+    finder: {
+      file: 'packages/core/test/key.test.ts',
+      title: 'a queue has no name of those that exporters of metrics register under',
+    },
+  },
 ]
