@@ -102,6 +102,7 @@ test.each<[string, () => unknown]>([
   ['clock', () => loose(backoff.delayWithReset.bind(backoff))(undefined, 1)],
   ['clock', () => loose(jitteredBackoffManager)({ durationMs: 1, clock: 5 })],
   ['random', () => loose(jitteredBackoffManager)({ durationMs: 1, random: 5 })],
+  ['clock', () => loose(exponentialBackoffManager)({ ...exponential, clock: 5 })],
   ['max', () => loose(exponentialBackoffManager)({ ...exponential, max: 5 })],
   ['fn', () => loose(until)(undefined, 1)],
   ['fn', () => loose(backoffUntil)({}, manager)],

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { Backoff, exponentialBackoff, isInterrupted, pollUntil, until } from '../src/index.ts'
 import { settle } from './support/condition.ts'
 
-describe('nothing is left on the signal or the clock', () => {
+describe('a wait keeps the process alive, and then nothing is left on the signal or the clock', () => {
   type Wait = (condition: () => boolean, signal: AbortSignal, clock: FakeClock) => Promise<void>
   const waits: [string, Wait][] = [
     [
@@ -30,7 +30,7 @@ describe('nothing is left on the signal or the clock', () => {
     const promise = wait(() => clock.now() - startMs >= 30, signal, clock)
     await clock.step(15)
     expect(getEventListeners(signal, 'abort').length).toBeGreaterThan(0)
-    expect(clock.waiters()).toBeGreaterThan(0)
+    expect(clock.refCount()).toBe(1)
     expect(await settle(clock, promise, 50)).toMatchObject({ outcome: 'resolved' })
     expect(getEventListeners(signal, 'abort')).toEqual([])
     expect(clock.waiters()).toBe(0)
