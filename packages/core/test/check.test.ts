@@ -268,6 +268,7 @@ test('the closest name is the one with the fewest slips, if they are few for its
     ['naem', ['name'], 'name'],
     ['abcd', ['badc', 'abdc'], 'abdc'],
     ['abcd', ['abxy'], undefined],
+    ['abc', ['bxc'], undefined],
     ['timoutMs', ['timeoutMs', 'timeoutM'], 'timeoutMs'],
     ['timoutMs', ['timeoutM', 'timeoutMs'], 'timeoutMs'],
     ['leasems', ['leaseMsMax', 'leaseMs'], 'leaseMs'],

@@ -142,7 +142,7 @@ function slipsBetween(from: string, to: string): number {
     for (let j = 1; j <= to.length; j += 1) {
       const isSame = from[i - 1] === to[j - 1]
       let slips = Math.min(last[j]! + 1, row[j - 1]! + 1, last[j - 1]! + (isSame ? 0 : 1))
-      if (i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1]) {
+      if (from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1]) {
         slips = Math.min(slips, beforeLast[j - 2]! + 1)
       }
       row.push(slips)
@@ -163,7 +163,7 @@ export function closest(name: string, known: readonly string[]): string | undefi
   for (const candidate of known) {
     const other = candidate.toLowerCase()
     // The most likely mistake is to leave out the unit: `lease` for `leaseMs`.
-    const isStart = meant.length > 2 && other.startsWith(meant)
+    const isStart = other.startsWith(meant)
     const slips = isStart ? Math.min(1, other.length - meant.length) : slipsBetween(meant, other)
     if (slips < fewest) {
       best = candidate
