@@ -21,6 +21,14 @@ describe('pollUntil', () => {
     expect(clock.waiters()).toBe(0)
   })
 
+  test('the interval counts from the call, however long the process has run', async () => {
+    const clock = fakeClock()
+    await clock.step(1_000)
+    const { askedMs, condition } = question(clock, 20)
+    await settle(clock, pollUntil(condition, { intervalMs: 10, clock }))
+    expect(askedMs).toEqual([10, 20])
+  })
+
   test('with immediate it asks at once, too', async () => {
     const { clock, askedMs, promise } = polled({ intervalMs: 10, immediate: true }, 20)
     await settle(clock, promise)
