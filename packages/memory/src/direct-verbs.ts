@@ -65,7 +65,6 @@ export class DirectVerbs extends RowStore implements DirectQueue {
     options: Omit<AskOptions, 'maxPending'>,
     now: EpochMs,
   ): AddOutcome {
-    this.seq += 1
     if (this.links.isNoOp(row, priority) && item === undefined && !this.table.hasItems) {
       this.likelyNext = row === this.lastNoOp + 1 ? row + 1 : noRow
       this.lastNoOp = row

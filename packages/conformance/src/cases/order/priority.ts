@@ -62,6 +62,18 @@ export const priorityCases: readonly Case[] = [
     },
   },
   {
+    id: 'priority.rise.order',
+    title: 'keys whose priorities rise at one instant come out in the order in which they rose',
+    needs: { order: 'per-producer' },
+    async run(s) {
+      const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
+      const rising = ['d', 'g', 'a', 'h', 'c', 'f', 'b', 'e']
+      await s.addAll(keys)
+      for (const key of rising) await s.add(key, { priority: 5 })
+      assert.deepEqual(await s.claimKeys(), rising)
+    },
+  },
+  {
     id: 'priority.rise.usual',
     title:
       'a waiting key of a priority below 0 that is added again without one moves to priority 0',
