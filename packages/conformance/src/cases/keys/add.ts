@@ -149,6 +149,12 @@ export const addCases: readonly Case[] = [
       await s.step(1_000)
       await s.claimOne('a')
       assert.equal((await s.add('b', { maxPending: 1 })).outcome, 'added')
+      await s.claimOne('b')
+      // The second run of a key is pending still while the first one is held.
+      await s.addAfter('c', 1_000)
+      await s.add('c')
+      await s.claimOne('c')
+      assert.equal((await s.add('d', { maxPending: 1 })).outcome, 'full')
     },
   },
   {

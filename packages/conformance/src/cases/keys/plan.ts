@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type LimiterPlan, SluiceError } from '@sluice/core'
+import { type AskReply, type LimiterPlan, SluiceError } from '@sluice/core'
 import type { Case } from '../../case.ts'
 
 const doubling: LimiterPlan = { kind: 'exponential', baseMs: 5, maxMs: 1_000 }
@@ -148,13 +148,18 @@ export const planCases: readonly Case[] = [
     id: 'bucket.charged',
     title: 'every add that takes effect takes one token, and waits until it is available',
     async run(s) {
-      const planned: (number | undefined)[] = []
-      for (const key of ['a', 'b', 'c', 'd']) {
-        planned.push((await s.add(key, { plan: bucket })).plannedMs)
+      const planned = async (keys: readonly string[]): Promise<(number | undefined)[]> => {
+        const replies: AskReply[] = []
+        for (const key of keys) replies.push(await s.add(key, { plan: bucket }))
+        return replies.map(({ plannedMs }) => plannedMs)
       }
-      assert.deepEqual(planned, [0, 100, 200, 300])
+      assert.deepEqual(await planned(['a', 'b', 'c', 'd']), [0, 100, 200, 300])
       await s.step(300)
-      assert.deepEqual((await s.claimKeys()).sort(), ['a', 'b', 'c', 'd'])
+      const { claims } = await s.claim({ limit: 4 })
+      assert.deepEqual(claims.map(({ key }) => key).sort(), ['a', 'b', 'c', 'd'])
+      // Also an add of a held key, or of a delayed key that it moves.
+      await s.addAfter('delayed', 10_000)
+      assert.deepEqual(await planned(['a', 'b', 'delayed', 'e']), [100, 200, 300, 400])
     },
   },
   {
