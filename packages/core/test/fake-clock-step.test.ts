@@ -228,6 +228,16 @@ describe('trouble', () => {
     assert.equal(clock.now(), 5)
   })
 
+  test('a ticker that ticks very often in one step is no such loop', async () => {
+    const clock = fakeClock(0)
+    let ticks = 0
+    clock.startTicker(1, () => {
+      ticks += 1
+    })
+    await clock.step(10_010)
+    assert.equal(ticks, 10_010)
+  })
+
   test('many timers at one instant are no such loop', async () => {
     const clock = fakeClock(0)
     let fired = 0

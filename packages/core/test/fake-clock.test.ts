@@ -302,6 +302,17 @@ describe('the wall clock', () => {
     assert.deepEqual([clock.now(), clock.monotonicMs() - startMs], [1_008, 10])
   })
 
+  test('timers that a jump rounds to one instant go in the order of registration, and can be stopped', async () => {
+    const { clock, log, note } = logged()
+    const first = clock.startTimer(0.000_3, note('first'))
+    clock.startTimer(0.000_2, note('second'))
+    clock.startTimer(0.000_1, note('third'))
+    clock.setTime(1e15)
+    assert.equal(first.stop(), true)
+    await clock.step(0)
+    assert.deepEqual(log, ['second@1000000000000000', 'third@1000000000000000'])
+  })
+
   test('an instant that is none is refused', () => {
     const clock = fakeClock(7)
     assert.throws(() => clock.setTime(Number.NaN), TypeError)
