@@ -1,4 +1,4 @@
-import { type DirectClaim, type DirectQueue, type Driver, never } from '@sluice/core'
+import { type Ask, type DirectClaim, type DirectQueue, type Driver, never } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { expect, test } from 'vitest'
 import { memoryDriver, type ReadyOrder } from '../src/index.ts'
@@ -86,6 +86,28 @@ test('push for new keys and for dirty ones at done, pop only while there are som
   expect(queue.done(held.handle, held.token, false)).toBe('ready')
   expect(order.told.slice(4)).toEqual(['push a'])
   expect(drain(queue)).toEqual(['a', 'b'])
+})
+
+test('push for keys that have become due comes before that of a key which is ready now', async () => {
+  const ask = (key: string, delayMs = 0): Ask => ({ key, item: undefined, priority: 0, delayMs })
+  const verbs: ((scene: Scene, held: DirectClaim) => unknown)[] = [
+    ({ queue }) => add(queue, 'a'),
+    ({ driver }) => driver.add('q', [ask('a')], options),
+    ({ queue }, { handle, token }) => queue.done(handle, token, false),
+    ({ queue }, { handle, key, token }) =>
+      queue.finish(handle, { as: 'retry', key, token, delayMs: 0 }, options),
+  ]
+  for (const verb of verbs) {
+    const its = scene()
+    add(its.queue, 'a')
+    const held = claim(its.queue)!
+    if (verb.length === 2) add(its.queue, 'a')
+    else its.queue.done(held.handle, held.token, false)
+    void its.driver.add('q', [ask('b', 10), ask('c', 10)], options)
+    await its.clock.step(10)
+    verb(its, held)
+    expect(its.order.told.slice(-3)).toEqual(['push b', 'push c', 'push a'])
+  }
 })
 
 test('never given duplicates: keys that were withdrawn meanwhile are touched, not pushed', () => {

@@ -1,6 +1,6 @@
 import { exponential, fastSlow, jittered, maxOf, tokenBucket, withMaxWait } from '@sluice/limiters'
 import { describe, expect, test } from 'vitest'
-import { createWorker, type Limiter } from '../../src/index.ts'
+import { createRateLimitingQueue, createWorker, type Limiter } from '../../src/index.ts'
 import { refusal } from '../support/refusal.ts'
 import { direct, drainKeys, Scene, setups, take } from '../support/setups.ts'
 
@@ -347,6 +347,24 @@ describe.each(setups)('a limiter of the user’s over $way', (setup) => {
     expect(await queue.add('b')).toBe('added')
   })
 })
+
+test.each(setups)(
+  'a key waits by the limiter of the layer that it was taken through, over $way',
+  async (setup) => {
+    const scene = new Scene(setup)
+    const below = scene.queue()
+    const limiter = exponential({ baseMs: 100, maxMs: 1_000 })
+    const limited = scene.keep(createRateLimitingQueue<string>({ queue: below, limiter }))
+    // A get of the other layer found no key.
+    const gone = new AbortController()
+    const waiting = below.get({ signal: gone.signal })
+    gone.abort()
+    await refusal(waiting)
+    await limited.add('a')
+    await (await take(limited)).retry()
+    expect((await scene.row('a'))?.dueAt).toBe(scene.clock.now() + 100)
+  },
+)
 
 test('a heartbeat in memory sweeps thousands of expired counts that no further add sweeps', async () => {
   const scene = new Scene(direct)

@@ -119,4 +119,28 @@ export const foundByTestsOfClaims: readonly FoundByTest[] = [
       title: 'a key that another session has locked does not delay other keys',
     },
   },
+  {
+    name: 'a key fails by the limiter of another layer, which got none before',
+    edits: [
+      { file: 'packages/queue/src/held/blank-held.ts', find: 'kept.policy = policy', replace: '' },
+    ],
+    finder: {
+      file: 'packages/queue/test/queue/rate-limiting.test.ts',
+      title: 'a key waits by the limiter of the layer that it was taken through, over direct',
+    },
+  },
+  {
+    name: 'an order of the caller learns of keys that were due before only after that of a done',
+    edits: [
+      {
+        file: 'packages/memory/src/direct-verbs.ts',
+        find: 'this.advanceTo(now)\n    const state = states.read(handle)',
+        replace: 'const state = states.read(handle)',
+      },
+    ],
+    finder: {
+      file: 'packages/memory/test/ready-order.test.ts',
+      title: 'push for keys that have become due comes before that of a key which is ready now',
+    },
+  },
 ]
