@@ -21,7 +21,7 @@ export type RunEnd =
 export function readHandlerResult(result: unknown, own: number): RunEnd {
   let details = {}
   try {
-    const end = endOf(result as Returned | null | undefined, own)
+    const end = endOf(result as Returned | null, own)
     if (end !== undefined) return end
   } catch (cause) {
     if (SluiceError.is(cause)) throw cause
@@ -34,8 +34,8 @@ export function readHandlerResult(result: unknown, own: number): RunEnd {
   )
 }
 
-function endOf(result: Returned | null | undefined, own: number): RunEnd | undefined {
-  if (result === undefined || result === null) return { as: 'done' }
+function endOf(result: Returned | null, own: number): RunEnd | undefined {
+  if (result === null) return { as: 'done' }
   // A result that is not an object has none of these.
   const { priority: wish = own, requeue, requeueAfterMs: ms } = result
   const priority = checkPriority('handler(item).priority', wish)

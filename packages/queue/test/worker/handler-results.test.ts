@@ -40,13 +40,20 @@ describe.each(leases)('a key of a worker %s', (_name, leaseMs) => {
     await queue.close()
   })
 
-  test.each([0, -1, -Infinity])('is done with a requeueAfterMs of %d', async (requeueAfterMs) => {
+  test.each([
+    { requeueAfterMs: 0, priority: 3 },
+    { requeueAfterMs: -1, priority: 3 },
+    { requeueAfterMs: -Infinity, priority: 3 },
+    { requeue: false },
+    // What a program in JavaScript may return for nothing.
+    null,
+  ])('is done with %o', async (result) => {
     const { queue, clock, row, errors } = setUp(leaseMs)
     let runs = 0
     const handler = (): HandlerResult => {
       runs += 1
       if (runs === 1) throw new Error('counts one')
-      return { requeueAfterMs, priority: 3 }
+      return result as HandlerResult
     }
     const worker = createWorker<string>({ queue, handler })
     await queue.add('a')
