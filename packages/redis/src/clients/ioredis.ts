@@ -51,6 +51,7 @@ async function connected(client: IoredisClient, events: ClientEvents): Promise<L
     // A polite end waits for a server that may be silent.
     client.stream?.destroy()
   }
+  events.onMade(destroy)
   try {
     await client.connect()
     // ioredis goes on in database 0 where the server has refused the one of its options.
@@ -77,6 +78,5 @@ async function connected(client: IoredisClient, events: ClientEvents): Promise<L
       await (isSharded ? client.sunsubscribe(channel) : client.unsubscribe(channel))
     },
     hold: (isHeld) => (isHeld ? client.stream?.ref() : client.stream?.unref()),
-    destroy,
   }
 }

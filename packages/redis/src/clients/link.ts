@@ -6,8 +6,10 @@ import { replyError } from '../connection/errors.ts'
 /** A server's host and port, or the path of its socket. */
 export type Address = { readonly host: string; readonly port: number } | { readonly path: string }
 
-/** The events of a client of a library while it is open. */
+/** The events of a client of a library. */
 export interface ClientEvents {
+  /** It begins to open a connection, which `destroy` ends at once, open or not. */
+  onMade(destroy: () => void): void
   /** The connection has ended. It is not opened again. */
   onClose(cause: unknown): void
   /** The server has ended a subscription: its slot has moved. */
@@ -23,7 +25,6 @@ export interface LibraryClient {
   unsubscribe(channel: string, isSharded: boolean): Promise<void>
   /** Whether it keeps the process alive. */
   hold(isHeld: boolean): void
-  destroy(): void
 }
 
 /** Opens a connection; without an address, to the one that the client was configured for. */
@@ -50,6 +51,7 @@ export class Link {
   readonly #timeoutMs: number
   readonly #timer: Timer
   #client: LibraryClient | undefined
+  #destroy: () => void = () => {}
   #cause: unknown
   #isClosed = false
   #inFlight = 0
@@ -69,16 +71,15 @@ export class Link {
     link.#count(1)
     try {
       const opening = options.openClient(address, {
+        onMade: (destroy) => {
+          link.#destroy = destroy
+        },
         onClose: (cause) => link.close(cause),
         onUnsubscribed: () => link.onUnsubscribed(),
       })
       const closed = new Promise<never>((_, reject) => {
         link.onClose = () => reject(link.#cause)
       })
-      opening.then(
-        (client) => link.#isClosed && client.destroy(),
-        () => {},
-      )
       link.#client = await Promise.race([opening, closed])
       link.onClose = () => {}
       link.#client.hold(true)
@@ -132,7 +133,7 @@ export class Link {
     this.#isClosed = true
     this.#cause = cause
     this.#timer.stop()
-    this.#client?.destroy()
+    this.#destroy()
     this.onClose()
   }
 

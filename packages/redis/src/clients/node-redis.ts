@@ -40,6 +40,7 @@ async function connected(client: NodeRedisClient, events: ClientEvents): Promise
   const destroy = (): void => {
     if (client.isOpen) client.destroy()
   }
+  events.onMade(destroy)
   try {
     await client.connect()
   } catch (error) {
@@ -54,6 +55,5 @@ async function connected(client: NodeRedisClient, events: ClientEvents): Promise
     unsubscribe: (channel, isSharded) =>
       isSharded ? client.sUnsubscribe(channel) : client.unsubscribe(channel),
     hold: (isHeld) => (isHeld ? client.ref() : client.unref()),
-    destroy,
   }
 }

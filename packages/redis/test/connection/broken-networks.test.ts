@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { StoreProxy } from '@sluice/needs/store-proxy'
 import { hasRedis, startCluster, startRedis } from '@sluice/test-redis'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -38,6 +40,18 @@ describe.skipIf(!hasRedis)('broken networks', () => {
       assert.ok(next instanceof ConnectionError && !next.wasSent)
       await proxy.become('pass')
       await expect.poll(() => answers(connections)).toBe(true)
+    })
+
+    test('what was opened to a server that is silent is closed when it is given up', async () => {
+      const made: Socket[] = []
+      const server = createServer((socket) => made.push(socket.on('error', () => {}).resume()))
+      server.listen(0, '127.0.0.1')
+      onTestFinished(() => void server.close())
+      await once(server, 'listening')
+      const { port } = server.address() as AddressInfo
+      const url = `redis://127.0.0.1:${port}`
+      await refusal(open({ url, library, timeoutMs: 300 }))
+      await expect.poll(() => made.map(({ closed }) => closed)).toEqual([true])
     })
 
     test('a connection that is open on one side only is replaced', async () => {

@@ -22,7 +22,6 @@ test('a process that was held up does not take the server for silent', async () 
       async subscribe() {},
       async unsubscribe() {},
       hold() {},
-      destroy() {},
     }),
   })
   await afterTimers()

@@ -345,4 +345,18 @@ export const foundByTestsOfRedisConnections: readonly FoundByTest[] = [
       title: 'replicas are not asked about an add that is answered after the close',
     },
   },
+  {
+    name: 'a connection to a silent Redis that is given up while it is opened stays open',
+    edits: [
+      {
+        file: 'packages/redis/src/clients/link.ts',
+        find: 'link.#destroy = destroy',
+        replace: 'if (link.#isClosed) link.#destroy = destroy',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/broken-networks.test.ts',
+      title: 'what was opened to a server that is silent is closed when it is given up',
+    },
+  },
 ]
