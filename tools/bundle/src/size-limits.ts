@@ -5,7 +5,7 @@
  */
 export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/backoff': 5,
-  '@sluice/cli': 316.5,
+  '@sluice/cli': 316.6,
   '@sluice/conformance': 91,
   '@sluice/conformance/cli': 79.3,
   '@sluice/conformance/node-test': 77,
@@ -36,7 +36,7 @@ export const sizeLimits: Readonly<Record<string, number>> = {
 export const browserLimits = {
   atFirst: 29.5,
   atFirstWithWorker: 35.7,
-  inOneFile: 58.1,
+  inOneFile: 58.2,
   /** What is not fetched at first. */
   later: [
     'core/src/driver/history.ts',

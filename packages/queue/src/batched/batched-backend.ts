@@ -79,12 +79,12 @@ export class BatchedBackend implements Backend {
     return counts.ready
   }
 
-  async now(): Promise<EpochMs> {
+  async now(isOver?: () => boolean): Promise<EpochMs> {
     // An add that was accepted before this call is due by the time that it returns. Of those by `addSoon`, a
     // second one of a key is submitted when the first is answered.
     await this.adds.answered()
     await this.adds.answered()
-    return (await untilAnswered(this.#core, () => this.#nextDue.tick(false))).now
+    return (await untilAnswered(this.#core, () => this.#nextDue.tick(false), isOver)).now
   }
 
   estimatedNow(): EpochMs {

@@ -90,8 +90,8 @@ export interface Backend {
   failures(key: string): Awaitable<number>
   /** How many keys are ready. */
   len(): Awaitable<number>
-  /** The store's time. */
-  now(): Awaitable<EpochMs>
+  /** The store's time; asked for until there is an answer, or `isOver` after an attempt that failed. */
+  now(isOver?: () => boolean): Awaitable<EpochMs>
   /** The store's time, estimated from its last answer; makes no call. */
   estimatedNow(): EpochMs
   /** The position in the order that a key had before it was taken; `never` if that is unknown. */

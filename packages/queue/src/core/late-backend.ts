@@ -112,8 +112,8 @@ export class LateBackend implements Backend, Adds, Finishes, Claims {
     return this.#later((backend) => backend.len())
   }
 
-  now(): Awaitable<EpochMs> {
-    return this.#later((backend) => backend.now())
+  now(isOver?: () => boolean): Awaitable<EpochMs> {
+    return this.#later((backend) => backend.now(isOver))
   }
 
   isDrained(instant: EpochMs): Awaitable<boolean> {

@@ -33,6 +33,8 @@ export class Lifecycle {
   readonly #core: QueueCore
   #shutDownAt: Promise<EpochMs> | undefined
   #instant: EpochMs | undefined
+  /** How many callers of `shutDown` wait for its time. */
+  #asking = 0
   readonly #drainers = new Set<Drainer>()
   #givenBack: (() => void)[] = []
   #isChecking = false
@@ -60,8 +62,13 @@ export class Lifecycle {
     const at = this.#begin()
     this.#endDrains()
     core.alarm.set()
-    // The store goes on being asked: the getters and drains that wait need the answer.
-    await inTime(at, core.calls.options.timeoutMs, 'shut down')
+    this.#asking += 1
+    try {
+      // The store goes on being asked where getters and drains wait for the answer.
+      await inTime(at, core.calls.options.timeoutMs, 'shut down')
+    } finally {
+      this.#asking -= 1
+    }
   }
 
   #begin(): Promise<EpochMs> {
@@ -75,19 +82,29 @@ export class Lifecycle {
       core.phase = 'shutting-down'
       core.calls.notice('shut-down', undefined)
     }
-    this.#shutDownAt = this.#askInstant()
+    const asked = this.#askInstant()
+    this.#shutDownAt = asked
     // Callers may await it; none has to.
-    this.#shutDownAt.catch((error: unknown) => {
+    asked.catch((error: unknown) => {
+      if (this.#shutDownAt !== asked) return
       // Without the time it is unknown which keys were due. The next call asks for the time again.
       this.#shutDownAt = undefined
       for (const waiter of core.waiters.takeAll()) waiter.fail(error)
     })
-    return this.#shutDownAt
+    return asked
+  }
+
+  /** Nobody waits for the time of the shutdown any more: the next one who does asks again. */
+  readonly #giveUpAsking = (): boolean => {
+    const { phase, isWaiting } = this.#core
+    if (phase !== 'closed' && (this.#asking > 0 || isWaiting || this.isWatched)) return false
+    this.#shutDownAt = undefined
+    return true
   }
 
   /** Without a wait where the store answers at once. */
   async #askInstant(): Promise<EpochMs> {
-    const now = this.#core.backend.now()
+    const now = this.#core.backend.now(this.#giveUpAsking)
     return this.#begun(now instanceof Promise ? await now : now)
   }
 

@@ -28,11 +28,19 @@ const passing: Error[] = [
 
 const slowSetups = batchedSetups.filter(({ way }) => way !== 'batched at once')
 
+interface Outage {
+  error: Error | undefined
+  /** How many calls have failed. */
+  asked: number
+}
+
 /** Lets every call of the driver but close fail, from now on, until the error is cleared. */
-function outage(scene: Scene): { error: Error | undefined } {
-  const state: { error: Error | undefined } = { error: undefined }
+function outage(scene: Scene): Outage {
+  const state: Outage = { error: undefined, asked: 0 }
   scene.late.before = ({ verb }) => {
-    if (state.error !== undefined && verb !== 'close') throw state.error
+    if (state.error === undefined || verb === 'close') return
+    state.asked += 1
+    throw state.error
   }
   return state
 }
@@ -175,6 +183,29 @@ describe.each(slowSetups)('outages over $way', (setup) => {
     await queue.shutDown()
     expect((await queue.get())?.key).toBe('a')
     expect(await queue.get()).toBe(undefined)
+    scene.takeErrors()
+  })
+
+  test('a store is not asked on for a shutdown that nobody waits for any more', async () => {
+    const time = fakeRealTime()
+    const scene = new Scene(setup)
+    const state = outage(scene)
+    const queue = scene.queue({ timeoutMs: 2_000 })
+    await queue.add('a')
+    state.error = away
+    const shutDown = seen(queue.shutDown())
+    await time.pass(3_000)
+    expect(shutDown.state).toBe('rejected')
+    await time.pass(3_000)
+    const { asked } = state
+    await time.pass(20_000)
+    expect(state.asked).toBe(asked)
+    const getters = [seen(queue.get()), seen(queue.get())]
+    await time.pass(3_000)
+    state.error = undefined
+    await time.pass(10_000)
+    expect(getters.map(({ value }) => value?.key)).toEqual(['a', undefined])
+    expect(getters.map((getter) => getter.state)).toEqual(['resolved', 'resolved'])
     scene.takeErrors()
   })
 

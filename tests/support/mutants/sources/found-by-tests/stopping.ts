@@ -228,4 +228,18 @@ export const foundByTestsOfStopping: readonly FoundByTest[] = [
       title: 'abandons a handler that does not stop when its lease is lost',
     },
   },
+  {
+    name: 'a store that is away is asked for ever about a shutdown that nobody waits for any more',
+    edits: [
+      {
+        file: 'packages/queue/src/core/lifecycle.ts',
+        find: 'this.#core.backend.now(this.#giveUpAsking)',
+        replace: 'this.#core.backend.now()',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/driver/outages.test.ts',
+      title: 'a store is not asked on for a shutdown that nobody waits for any more',
+    },
+  },
 ]
