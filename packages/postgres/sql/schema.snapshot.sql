@@ -134,7 +134,7 @@ CREATE OR REPLACE FUNCTION add(queue text, key text, item jsonb DEFAULT NULL::js
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-select a.outcome from add_checked_f55ef842(
+select a.outcome from add_checked_c594cd6b(
   $1, array[$2], case when $3 is not null then array[$3] end, '0', $4, $5) a
 $function$;
 
@@ -283,11 +283,11 @@ CREATE OR REPLACE FUNCTION add_after(queue text, key text, delay interval, item 
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-select a.outcome from add_checked_f55ef842(
+select a.outcome from add_checked_c594cd6b(
   $1, array[$2], case when $4 is not null then array[$4] end, $3, $5, $6) a
 $function$;
 
-CREATE OR REPLACE FUNCTION add_checked_f55ef842(in_queue text, in_keys text[], in_items jsonb[], in_delay interval, in_priority integer, in_dedupe text)
+CREATE OR REPLACE FUNCTION add_checked_c594cd6b(in_queue text, in_keys text[], in_items jsonb[], in_delay interval, in_priority integer, in_dedupe text)
  RETURNS TABLE(key text, outcome text)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -323,7 +323,8 @@ begin
       array_agg(x.index::int order by x.nth)
     from (
       select d.*, row_number() over (order by d.key) - 1 as nth from (
-        select distinct on (i.key collate "C") i.key collate "C" as key, i.item, i.index
+        select distinct on (i.key collate "C") i.key collate "C" as key, i.item,
+          min(i.index) over (partition by i.key collate "C") as index
         from unnest(in_keys, in_items) with ordinality as i(key, item, index)
         order by i.key collate "C", i.index desc) d) x
     group by x.nth / keys_step order by min(x.nth)
@@ -385,7 +386,7 @@ CREATE OR REPLACE FUNCTION add_many(queue text, keys text[], items jsonb[] DEFAU
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-select a.key, a.outcome from add_checked_f55ef842($1, $2, $3, $4, $5, $6) a
+select a.key, a.outcome from add_checked_c594cd6b($1, $2, $3, $4, $5, $6) a
 $function$;
 
 CREATE OR REPLACE FUNCTION add_record_b88a96df(in_queue text, in_record text, in_steps integer[], in_kept integer[], in_cap integer, in_codes integer, in_runs integer, in_runs_of_code integer, in_runs_ms double precision, in_now double precision)

@@ -378,8 +378,8 @@ end
 $body$;`,
   },
   {
-    name: 'add_checked_f55ef842',
-    sql: `create or replace function sluice.add_checked_f55ef842(
+    name: 'add_checked_c594cd6b',
+    sql: `create or replace function sluice.add_checked_c594cd6b(
   in_queue text, in_keys text[], in_items jsonb[], in_delay interval, in_priority int, in_dedupe text
 ) returns table (key text, outcome text) language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -415,7 +415,8 @@ begin
       array_agg(x.index::int order by x.nth)
     from (
       select d.*, row_number() over (order by d.key) - 1 as nth from (
-        select distinct on (i.key collate "C") i.key collate "C" as key, i.item, i.index
+        select distinct on (i.key collate "C") i.key collate "C" as key, i.item,
+          min(i.index) over (partition by i.key collate "C") as index
         from unnest(in_keys, in_items) with ordinality as i(key, item, index)
         order by i.key collate "C", i.index desc) d) x
     group by x.nth / keys_step order by min(x.nth)
@@ -1660,14 +1661,14 @@ export const publicFunctions: readonly PublicFunction[] = [
     argumentTypes: 'text, text, interval, jsonb, int, text',
     summary: 'Adds a key to a queue, due after a delay: returns added, moved, unchanged or parked.',
     interface: 1,
-    hash: '7b8cac0c',
+    hash: '37764e15',
     sql: `create or replace function sluice.add_after(
   queue text, key text, delay interval, item jsonb default null, priority int default 0,
   dedupe text default 'client-go'
 ) returns text language sql security definer
 set search_path = pg_catalog, pg_temp
 as $body$
-select a.outcome from sluice.add_checked_f55ef842(
+select a.outcome from sluice.add_checked_c594cd6b(
   $1, array[$2], case when $4 is not null then array[$4] end, $3, $5, $6) a
 $body$;`,
   },
@@ -1676,14 +1677,14 @@ $body$;`,
     argumentTypes: 'text, text[], jsonb[], interval, int, text',
     summary: 'Adds any number of keys to a queue: returns each key once, with its outcome.',
     interface: 1,
-    hash: 'cd7876e9',
+    hash: '0a81578c',
     sql: `create or replace function sluice.add_many(
   queue text, keys text[], items jsonb[] default null, delay interval default '0',
   priority int default 0, dedupe text default 'client-go'
 ) returns table (key text, outcome text) language sql security definer
 set search_path = pg_catalog, pg_temp
 as $body$
-select a.key, a.outcome from sluice.add_checked_f55ef842($1, $2, $3, $4, $5, $6) a
+select a.key, a.outcome from sluice.add_checked_c594cd6b($1, $2, $3, $4, $5, $6) a
 $body$;`,
   },
   {
@@ -1691,14 +1692,14 @@ $body$;`,
     argumentTypes: 'text, text, jsonb, int, text',
     summary: 'Adds a key to a queue: returns added, moved, unchanged or parked.',
     interface: 1,
-    hash: 'e6151b3e',
+    hash: 'd42364e9',
     sql: `create or replace function sluice.add(
   queue text, key text, item jsonb default null, priority int default 0,
   dedupe text default 'client-go'
 ) returns text language sql security definer
 set search_path = pg_catalog, pg_temp
 as $body$
-select a.outcome from sluice.add_checked_f55ef842(
+select a.outcome from sluice.add_checked_c594cd6b(
   $1, array[$2], case when $3 is not null then array[$3] end, '0', $4, $5) a
 $body$;`,
   },

@@ -1,6 +1,7 @@
 -- Adds for the public functions: checks what the library checks before a driver sees it, and adds in
 -- steps of 1,000 keys, in one order, so that two transactions that add many keys wait for each other
--- rather than for ever. Of a key that is named twice, the last item counts. Each key is returned once.
+-- rather than for ever. A key that is named twice has its first place in the order and its last item. Each
+-- key is returned once.
 --
 -- Options of a queue object (maxPending, a smaller limit of items, a schema) are not known here.
 create or replace function sluice.add_checked(
@@ -41,7 +42,8 @@ begin
       array_agg(x.index::int order by x.nth)
     from (
       select d.*, row_number() over (order by d.key) - 1 as nth from (
-        select distinct on (i.key collate "C") i.key collate "C" as key, i.item, i.index
+        select distinct on (i.key collate "C") i.key collate "C" as key, i.item,
+          min(i.index) over (partition by i.key collate "C") as index
         from unnest(in_keys, in_items) with ordinality as i(key, item, index)
         order by i.key collate "C", i.index desc) d) x
     group by x.nth / keys_step order by min(x.nth)
