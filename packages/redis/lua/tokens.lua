@@ -1,10 +1,6 @@
 #!lua flags=allow-oom
--- The last token that was handed out. Argument: '' or a number above which the next ones are to be.
--- Reply: that token.
+-- Raises the last token that was handed out. Argument: a number above which the next ones are to be.
 -- @include begin
 local floor = numberArgument()
-if floor and floor > lastToken then
-  call('HSET', scopeKey, 'token', floor)
-  lastToken = floor
-end
-return answer(reply(lastToken))
+if floor > lastToken then call('HSET', scopeKey, 'token', floor) end
+return answer()

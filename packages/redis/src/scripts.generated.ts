@@ -1760,9 +1760,6 @@ end)
 end
 return answer(reply(nextAt), leases, #stale)`, 'end)()'].join('\n'),
   tokens: ['#!lua flags=allow-oom', parts.begin, 'return (function()', `local floor = numberArgument()
-if floor and floor > lastToken then
-call('HSET', scopeKey, 'token', floor)
-lastToken = floor
-end
-return answer(reply(lastToken))`, 'end)()'].join('\n'),
+if floor > lastToken then call('HSET', scopeKey, 'token', floor) end
+return answer()`, 'end)()'].join('\n'),
 }

@@ -37,6 +37,8 @@ export interface QueueKeys {
   readonly recorded: readonly string[]
   /** A key by which the slot of the queue is found. */
   readonly slot: string
+  /** Where the last token is. */
+  readonly scope: string
   readonly buckets: string
   /** The names of all keys of the queue. */
   readonly keys: string
@@ -103,6 +105,7 @@ export class Layout {
       all: [...queueParts.map((part) => `${base}${part}`), ...scope],
       recorded: [`${base}history`, `${base}failed`],
       slot: `${base}meta`,
+      scope: `${shared}scope`,
       buckets: `${shared}buckets`,
       keys: `${base}keys`,
       held: `${base}held`,

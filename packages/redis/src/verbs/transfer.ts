@@ -93,12 +93,9 @@ export function transfer(
   wake: (queue: string) => void,
   discard: Discard,
 ): Transfer {
-  /** The tokens of every queue; of one of them where all share them. */
-  const tokens = async (floor: string): Promise<readonly number[]> => {
-    const { layout } = store()
-    const names = layout.isShared ? [''] : await store().registeredQueues()
-    const replies = await Promise.all(names.map((name) => store().run('tokens', name, [floor])))
-    return replies.map((reply) => number(reply[verbStart]))
+  /** The names of the queues that have a last token; of one of them where all share it. */
+  const counting = async (): Promise<readonly string[]> => {
+    return store().layout.isShared ? [''] : await store().registeredQueues()
   }
   return {
     async importRows(queue, rows) {
@@ -132,12 +129,19 @@ export function transfer(
       )
     },
     async lastToken() {
-      return Math.max(0, ...(await tokens('')))
+      // No script that may write: a copy is wanted most of a server that refuses writes.
+      const read = async (queue: string): Promise<number> => {
+        const { scope } = store().layout.of(queue)
+        return number(await store().read(scope, ['HGET', scope, 'token']))
+      }
+      return Math.max(0, ...(await Promise.all((await counting()).map(read))))
     },
     async raiseTokens(floor) {
       // Before the queues are listed: one that is registered later reads it.
       await store().raiseFloor(String(floor))
-      await tokens(String(floor))
+      await Promise.all(
+        (await counting()).map((name) => store().run('tokens', name, [String(floor)])),
+      )
     },
   }
 }

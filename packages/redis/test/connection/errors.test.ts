@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { ConnectionError, ReplyError } from '../../src/connection/connections.ts'
 import { storeError } from '../../src/connection/errors.ts'
 import { redisDriver } from '../../src/index.ts'
-import { ask } from '../support/asks.ts'
+import { ask, askOptions } from '../support/asks.ts'
 import { libraries, open, refusal } from './support.ts'
 
 test('a lost reply is an unknown outcome, and a command that was not sent is tried again', () => {
@@ -66,6 +66,25 @@ describe.skipIf(!hasRedis)('errors of servers', () => {
       assert.deepEqual(await writeError(url, library), ['ERR_STORE', false])
     },
   )
+
+  test('a server that refuses writes answers everything that an export asks', async () => {
+    const server = await startRedis()
+    onTestFinished(() => server.dispose())
+    const driver = redisDriver({ url: server.url })
+    await driver.open({})
+    onTestFinished(() => driver.close())
+    await driver.add('q', [ask('a')], askOptions)
+    const request = { limit: 1, leaseMs: 30_000, holder: 'h', claimId: 'c', dueBy: undefined }
+    const { claims } = await driver.claim('q', request)
+    await server.command('CONFIG', 'SET', 'min-replicas-to-write', 1)
+    const { rows } = await driver.list('q', { limit: 10 })
+    assert.deepEqual(
+      rows.map(({ key }) => key),
+      ['a'],
+    )
+    assert.deepEqual(await driver.buckets?.(), [])
+    assert.equal(await driver.transfer?.lastToken(), claims[0]?.token)
+  })
 
   test.each(libraries)(
     '%s: an error of connecting says where to, why not, and what to do',

@@ -266,8 +266,8 @@ export const breaks: readonly Break[] = [
   {
     script: 'tokens',
     name: 'raising lowers',
-    from: 'if floor and floor > lastToken then',
-    to: 'if floor then',
+    from: 'if floor > lastToken then',
+    to: 'if true then',
     caughtBy: 'transfer.tokens.raise',
   },
   {

@@ -359,4 +359,19 @@ export const foundByTestsOfRedisConnections: readonly FoundByTest[] = [
       title: 'what was opened to a server that is silent is closed when it is given up',
     },
   },
+  {
+    name: 'a Redis that refuses writes does not tell its last token',
+    edits: [
+      {
+        file: 'packages/redis/src/verbs/transfer.ts',
+        find: 'const { scope } = store().layout.of(queue)',
+        replace:
+          "await store().run('tokens', queue, ['0'])\n        const { scope } = store().layout.of(queue)",
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/errors.test.ts',
+      title: 'a server that refuses writes answers everything that an export asks',
+    },
+  },
 ]
