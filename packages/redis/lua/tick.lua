@@ -58,8 +58,10 @@ for index, state in ipairs(readKeys(stale)) do
   store(stale[index], state)
 end
 local gone = {}
-if worker ~= '' and not registered then
-  -- A new worker deletes the registrations that are too old.
+-- A new worker deletes the registrations that are too old. Many that start together would each read those of all.
+local lastSweep = worker ~= '' and not registered and (tonumber(call('HGET', workersKey, '')) or -inf)
+local isSweep = lastSweep and now - lastSweep >= 60000
+if isSweep then
   local all = call('HGETALL', workersKey)
   for index = 1, #all, 2 do
     local seen = string.match(all[index + 1], '^%S+ (%S+) ')
@@ -72,6 +74,7 @@ write()
 if worker ~= '' then
   register()
   writeAll('HDEL', workersKey, gone, 1000)
+  if isSweep then call('HSET', workersKey, '', string.format('%.17g', now)) end
 end
 if hasRecord then
   addRecord(function()

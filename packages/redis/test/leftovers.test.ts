@@ -44,6 +44,33 @@ test.skipIf(!hasRedis)('nothing remains of keys that are done', async () => {
 
 const worker = { holder: 'w', host: 'h', pid: 1, concurrency: 1, settings: {} }
 const beat = { holder: 'w', worker, limit: 9, failuresExpireMs: 86_400_000 }
+
+test.skipIf(!hasRedis)(
+  'of many workers that start together, one reads the registrations of all',
+  async () => {
+    const server = await startRedis()
+    onTestFinished(() => server.dispose())
+    const clock = fakeClock()
+    const driver = redisDriver({ url: server.url })
+    await driver.open({ clock })
+    onTestFinished(() => driver.close())
+    const start = async (holder: string) => {
+      await driver.tick('q', { ...beat, holder, worker: { ...worker, holder } })
+    }
+    const reads = async () => {
+      const stats = String(await server.command('INFO', 'commandstats'))
+      return Number(/cmdstat_hgetall:calls=(\d+)/.exec(stats)?.[1] ?? 0)
+    }
+    const before = await reads()
+    for (const holder of ['a', 'b', 'c']) await start(holder)
+    expect(await reads()).toBe(before + 1)
+    await clock.step(60_000)
+    for (const holder of ['d', 'e']) await start(holder)
+    expect(await reads()).toBe(before + 2)
+    expect(await driver.workers?.('q', 60_000)).toHaveLength(5)
+  },
+)
+
 const last: Readonly<Record<string, (driver: Driver) => unknown>> = {
   purge: ({ operate }) => operate?.purge('q'),
   heartbeat: (driver) => driver.tick('q', beat),

@@ -374,4 +374,18 @@ export const foundByTestsOfRedisConnections: readonly FoundByTest[] = [
       title: 'a server that refuses writes answers everything that an export asks',
     },
   },
+  {
+    name: 'each new worker on Redis reads the registrations of all workers',
+    edits: [
+      {
+        file: 'packages/redis/src/scripts.generated.ts',
+        find: 'now - lastSweep >= 60000',
+        replace: 'now >= lastSweep',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/leftovers.test.ts',
+      title: 'of many workers that start together, one reads the registrations of all',
+    },
+  },
 ]
