@@ -196,7 +196,7 @@ export class BothSides {
       model.claims.map(({ key }) => key),
       'the keys that are handed out, in order',
     )
-    const counter = this.subject.driver.capabilities.tokens === 'store' ? '' : queue
+    const counter = this.#counterOf(queue)
     for (const [index, expected] of model.claims.entries()) {
       const { token: realToken, ...claim } = real.claims[index] as Claim
       const { token: modelToken, ...expectedClaim } = expected
@@ -212,6 +212,25 @@ export class BothSides {
     if (model.claims.some(({ crashes }) => crashes > 0)) this.saw('a key that has crashed')
     assert.equal(real.now, model.now, 'the time of the claim')
     this.pairEnds(queue, real.leaseEnds)
+  }
+
+  /** The tokens of the store or of each queue rise. */
+  #counterOf(queue: string): string {
+    return this.subject.driver.capabilities.tokens === 'store' ? '' : queue
+  }
+
+  /** Raises the tokens to `by` above the last one, which need not be any: they never fall. */
+  async raiseTokens({ transfer }: Driver, by: number): Promise<void> {
+    if (transfer === undefined) return
+    const handedOut = this.claims.at(-1)?.realToken ?? 0
+    const last = await transfer.lastToken()
+    assert.ok(last >= handedOut, `the last token is ${last}, and ${handedOut} was handed out`)
+    const floor = last + by
+    await transfer.raiseTokens(floor)
+    for (const counter of this.queues.map((queue) => this.#counterOf(queue))) {
+      this.#lastTokens.set(counter, Math.max(floor, this.#lastTokens.get(counter) ?? 0))
+    }
+    this.saw('raised tokens')
   }
 
   /** Holds for reports of leases that have expired; a claim may look at some of the leases only. */

@@ -173,6 +173,13 @@ export const record: Step = async (sides, queue, chance) => {
   return 'a record of work'
 }
 
+/** What a move does with the tokens of its target. */
+export const raiseTokens: Step = async (sides, _, chance) => {
+  const by = chance.pick([-1_000, 0, 1, 1_000_000])
+  await sides.raiseTokens(sides.driver(chance), by)
+  return `raise the tokens by ${by}`
+}
+
 /**
  * The same rows, in their order, behind those of another queue: positions of two queues cannot be compared,
  * since some drivers count them for each queue and others for the whole store.

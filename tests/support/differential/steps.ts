@@ -14,7 +14,7 @@ import {
   sizes,
   traceOf,
 } from './choices.ts'
-import { forgetOrCancel, look, operate, record, transfer } from './operator-steps.ts'
+import { forgetOrCancel, look, operate, raiseTokens, record, transfer } from './operator-steps.ts'
 import type { Step } from './step.ts'
 
 const add: Step = async (sides, queue, chance) => {
@@ -218,5 +218,5 @@ const restart: Step = async (sides) => {
 export const steps: readonly Step[] = [
   ...[add, add, add, add, claim, claim, claim, finish, finish, finish, renew, expire],
   ...[forgetOrCancel, operate, look, adopt, transfer, transact, wait, wait, wait, restart],
-  ...[setClock, record],
+  ...[setClock, record, raiseTokens],
 ]
