@@ -86,6 +86,19 @@ describe.skipIf(!hasRedis)('errors of servers', () => {
     assert.equal(await driver.transfer?.lastToken(), claims[0]?.token)
   })
 
+  test('a store can be opened while its server refuses writes, and read', async () => {
+    const server = await startRedis({ settings: ['min-replicas-to-write 1'] })
+    onTestFinished(() => server.dispose())
+    const driver = redisDriver({ url: server.url })
+    await driver.open({})
+    onTestFinished(() => driver.close())
+    assert.deepEqual((await driver.list('q', { limit: 10 })).rows, [])
+    const add = async () => await driver.add('q', [ask('a')], askOptions)
+    await assert.rejects(add, { code: 'ERR_STORE', retryable: true, message: /NOREPLICAS/ })
+    await server.command('CONFIG', 'SET', 'min-replicas-to-write', 0)
+    assert.equal((await add())[0]?.outcome, 'added')
+  })
+
   test.each(libraries)(
     '%s: an error of connecting says where to, why not, and what to do',
     async (library) => {

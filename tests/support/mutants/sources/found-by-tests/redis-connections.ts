@@ -388,4 +388,18 @@ export const foundByTestsOfRedisConnections: readonly FoundByTest[] = [
       title: 'of many workers that start together, one reads the registrations of all',
     },
   },
+  {
+    name: 'a Redis that refuses writes cannot be opened',
+    edits: [
+      {
+        file: 'packages/redis/src/connection/check-server.ts',
+        find: '/^(NOREPLICAS|MISCONF)$/.test(error.code)',
+        replace: "error.code === 'MISCONF'",
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/errors.test.ts',
+      title: 'a store can be opened while its server refuses writes, and read',
+    },
+  },
 ]
