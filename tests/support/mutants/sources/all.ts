@@ -13,6 +13,7 @@ import { foundByTestsOfPostgresServers } from './found-by-tests/postgres-servers
 import { foundByTestsOfQueues } from './found-by-tests/queues.ts'
 import { foundByTestsOfRedis } from './found-by-tests/redis.ts'
 import { foundByTestsOfRedisConnections } from './found-by-tests/redis-connections.ts'
+import { foundByTestsOfRedisServers } from './found-by-tests/redis-servers.ts'
 import { foundByTestsOfSqlite } from './found-by-tests/sqlite.ts'
 import { foundByTestsOfSqliteFiles } from './found-by-tests/sqlite-files.ts'
 import { foundByTestsOfStopping } from './found-by-tests/stopping.ts'
@@ -39,6 +40,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...foundByTestsOfPostgresServers,
   ...foundByTestsOfRedis,
   ...foundByTestsOfRedisConnections,
+  ...foundByTestsOfRedisServers,
   ...foundByTestsOfControllers,
   ...foundByTestsOfMetrics,
   ...foundByTestsOfCliAndDashboard,

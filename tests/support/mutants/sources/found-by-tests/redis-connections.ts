@@ -359,47 +359,4 @@ export const foundByTestsOfRedisConnections: readonly FoundByTest[] = [
       title: 'what was opened to a server that is silent is closed when it is given up',
     },
   },
-  {
-    name: 'a Redis that refuses writes does not tell its last token',
-    edits: [
-      {
-        file: 'packages/redis/src/verbs/transfer.ts',
-        find: 'const { scope } = store().layout.of(queue)',
-        replace:
-          "await store().run('tokens', queue, ['0'])\n        const { scope } = store().layout.of(queue)",
-      },
-    ],
-    finder: {
-      file: 'packages/redis/test/connection/errors.test.ts',
-      title: 'a server that refuses writes answers everything that an export asks',
-    },
-  },
-  {
-    name: 'each new worker on Redis reads the registrations of all workers',
-    edits: [
-      {
-        file: 'packages/redis/src/scripts.generated.ts',
-        find: 'now - lastSweep >= 60000',
-        replace: 'now >= lastSweep',
-      },
-    ],
-    finder: {
-      file: 'packages/redis/test/leftovers.test.ts',
-      title: 'of many workers that start together, one reads the registrations of all',
-    },
-  },
-  {
-    name: 'a Redis that refuses writes cannot be opened',
-    edits: [
-      {
-        file: 'packages/redis/src/connection/check-server.ts',
-        find: '/^(NOREPLICAS|MISCONF)$/.test(error.code)',
-        replace: "error.code === 'MISCONF'",
-      },
-    ],
-    finder: {
-      file: 'packages/redis/test/connection/errors.test.ts',
-      title: 'a store can be opened while its server refuses writes, and read',
-    },
-  },
 ]
