@@ -41,7 +41,8 @@ const concerns: Readonly<Record<BulkVerb, (row: KeyRow, now: EpochMs) => boolean
 
 /** The queue of a selection. */
 export interface SelectionSource {
-  list(request: ListRequest): Promise<ListReply>
+  /** A page of keys, as large as suits the store. */
+  list(request: Omit<ListRequest, 'limit'>): Promise<ListReply>
   operate(
     verb: BulkVerb,
     keys: readonly string[],
@@ -62,26 +63,30 @@ export class KeySelection implements Selection {
   async count(verb?: BulkVerb): Promise<SelectionCount> {
     const { cap } = this.#filter
     let count = 0
-    for await (const keys of this.#pages(verb)) {
+    for await (const keys of this.#batches(verb)) {
       count += keys.length
       if (count > cap) return { count: cap, capped: true }
     }
     return { count, capped: false }
   }
 
-  /** The keys that are found, of those that the verb is for, a page at a time, in their order. */
-  async *#pages(verb?: BulkVerb): AsyncGenerator<string[], void> {
+  /** The keys that are found, of those that the verb is for, a batch at a time, in their order. */
+  async *#batches(verb?: BulkVerb): AsyncGenerator<string[], void> {
     const { state, prefix } = this.#filter
     let cursor: string | undefined
     do {
-      const page = await this.#source.list({ state, prefix, cursor, limit: batchKeysMax })
+      const page = await this.#source.list({ state, prefix, cursor })
       const isFor = (row: KeyRow): boolean => verb === undefined || concerns[verb](row, page.now)
       const keys = page.rows.filter((row) => this.#matches(row) && isFor(row)).map(({ key }) => key)
-      if (keys.length > 0) yield keys
       cursor = page.cursor
-      // A store in this process answers at once: without this, a long way would be one block of
-      // time.
-      await new Promise<void>(nextTurn)
+      let from = 0
+      do {
+        if (keys.length > 0) yield keys.slice(from, from + batchKeysMax)
+        from += batchKeysMax
+        // A store in this process answers at once: without this, a long way would be one block of
+        // time.
+        await new Promise<void>(nextTurn)
+      } while (from < keys.length)
     } while (cursor !== undefined)
   }
 
@@ -109,7 +114,7 @@ export class KeySelection implements Selection {
     }
     let changed = 0
     let left = found.count
-    for await (const keys of left === 0 ? [] : this.#pages(verb)) {
+    for await (const keys of left === 0 ? [] : this.#batches(verb)) {
       // No more than were confirmed, though more may match by now.
       const some = keys.slice(0, left)
       left -= some.length

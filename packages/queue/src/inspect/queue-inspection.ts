@@ -39,6 +39,7 @@ import type {
 } from './inspect.ts'
 import { keyInfo, lastErrorOf } from './key-info.ts'
 import { type BulkVerb, KeySelection } from './key-selection.ts'
+import { pageKeysMax } from './page-keys-max.ts'
 import type { KeyFilter, Selection } from './selection.ts'
 import {
   shownCounts,
@@ -329,7 +330,7 @@ export class QueueInspection implements Inspect {
   select(filter: KeyFilter): Selection {
     return new KeySelection(
       {
-        list: (request) => this.#list(request),
+        list: (request) => this.#list({ ...request, limit: pageKeysMax(this.#core.calls.driver) }),
         operate: (verb, keys, options) => this.#many(verb, keys, options),
       },
       filter,

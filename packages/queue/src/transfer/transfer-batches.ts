@@ -6,14 +6,6 @@ export function keysMaxOf(...drivers: readonly Driver[]): number {
   return Math.min(batchKeysMax, ...drivers.map(({ batchKeys = batchKeysMax }) => batchKeys))
 }
 
-/**
- * The most keys to list at once. A store in this process holds them anyway, and its keys have no order, so
- * that each page takes as long as the queue is.
- */
-export function pageKeysMax({ direct }: Driver): number {
-  return direct === undefined ? batchKeysMax : 10 * batchKeysMax
-}
-
 /** Rows in batches with no more keys and text than all of these stores want in one call, or of one row. */
 export function transferBatches(
   rows: readonly TransferRow[],

@@ -166,6 +166,18 @@ test('the driver is called with no empty batch where a key comes after none was 
   expect(park).not.toHaveBeenCalled()
 })
 
+test('a store in this process, whose pages take as long as the queue is, has larger ones', async () => {
+  const driver = memoryDriver()
+  const list = vi.spyOn(driver, 'list')
+  const park = vi.spyOn(driver.operate as Operate, 'park')
+  await using queue = createQueue<string>({ driver })
+  await queue.addMany(Array.from({ length: 2_500 }, (_, index) => `key/${index}`))
+  expect(await queue.inspect.select({}).park()).toMatchObject({ count: 2_500, changed: 2_500 })
+  // One to count the keys, and one to park them.
+  expect(list).toHaveBeenCalledTimes(2)
+  expect(park.mock.calls.map(([, keys]) => keys.length)).toEqual([1_000, 1_000, 500])
+})
+
 test('bad filters are refused at once, naming the parameter', () => {
   const { inspect } = new Scene(setups[0]!).queue()
   const bad: [object, string][] = [

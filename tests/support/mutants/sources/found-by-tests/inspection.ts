@@ -269,4 +269,18 @@ export const foundByTestsOfInspection: readonly FoundByTest[] = [
       title: 'does not show the mark of a move as a worker',
     },
   },
+  {
+    name: 'a selection in memory looks at all keys for every thousand',
+    edits: [
+      {
+        file: 'packages/queue/src/inspect/queue-inspection.ts',
+        find: 'limit: pageKeysMax(this.#core.calls.driver)',
+        replace: 'limit: page.max',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/inspect/selection.test.ts',
+      title: 'a store in this process, whose pages take as long as the queue is, has larger ones',
+    },
+  },
 ]
