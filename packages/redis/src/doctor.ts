@@ -183,8 +183,18 @@ async function replicaFinding(connections: Connections, infos: readonly Info[]):
       'INFO and WAIT are withheld: replicas cannot be counted, or waited for',
     )
   }
-  const least = (await settingOf(connections, 'min-replicas-to-write'))[0]
+  const wanted = await settingOf(connections, 'min-replicas-to-write')
+  const [least] = wanted
   const facts = { replicas, minReplicasToWrite: least ?? null }
+  // The server counts them only where it wants any.
+  const isRefusing = infos.some((info, at) => {
+    return Number(info.get('min_slaves_good_slaves') ?? Infinity) < Number(wanted[at] ?? 1)
+  })
+  if (isRefusing) {
+    const summary =
+      'a primary refuses changes, since fewer replicas follow it than min-replicas-to-write demands: bring them back, or lower it'
+    return { check, level: 'failure', summary, facts }
+  }
   if (replicas === 0) {
     const summary = 'there is no replica: queues stop while the server is away'
     return { check, level: 'ok', summary, facts }

@@ -82,6 +82,14 @@ describe.skipIf(!hasRedis)('doctor', () => {
     await expect(open()).rejects.toThrow(/no-appendfsync-on-rewrite is yes, not no/)
   })
 
+  test('a server that refuses changes for want of replicas is a failure', async () => {
+    await set('min-replicas-to-write', '1')
+    const found = await doctor({ url: server.url })
+    const replicas = found.find(({ check }) => check === 'replicas')
+    expect(replicas).toMatchObject({ level: 'failure', facts: { minReplicasToWrite: '1' } })
+    expect(replicas?.summary).toMatch(/refuses changes.*min-replicas-to-write/)
+  })
+
   test('a reply that is late says nothing against the clock of the server', async () => {
     const onTime = createServer((client) => {
       const upstream = connect(server.port)

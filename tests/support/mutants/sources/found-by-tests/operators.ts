@@ -258,4 +258,18 @@ export const foundByTestsOfOperators: readonly FoundByTest[] = [
     ['cli/src/rows/repeated-reads.ts', '      isFailing = false\n', ''],
     ['watching-outages', 'commands that watch say so once, and go on when it is back'],
   ),
+  {
+    name: 'doctor does not find that a Redis refuses changes for want of replicas',
+    edits: [
+      {
+        file: 'packages/redis/src/doctor.ts',
+        find: "info.get('min_slaves_good_slaves') ?? Infinity) <",
+        replace: "info.get('min_slaves_good_slaves') ?? Infinity) ===",
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/doctor.test.ts',
+      title: 'a server that refuses changes for want of replicas is a failure',
+    },
+  },
 ]
