@@ -1,4 +1,4 @@
-import { checkKey } from '@sluice/core'
+import { checkKey, describeValue, SluiceTypeError } from '@sluice/core'
 import { type KubernetesObjectLike, type Mapping, objectKey } from './mapping.ts'
 
 /** Finds the keys that a change of an object concerns: those of its new version and of the one before. */
@@ -13,12 +13,16 @@ export class ChangedKeys<T extends KubernetesObjectLike> {
     this.#report = report
   }
 
-  /** The keys of one version, without those that no key can be; none if the mapping throws. */
+  /** The keys of one version, without those that no key can be; none if the mapping gives none. */
   of(object: T): readonly string[] {
     try {
       const keys = this.#mapping(object) ?? []
-      const all = typeof keys === 'string' ? [keys] : Array.from(keys)
-      return all.filter((key) => this.#isKey(key))
+      // The events of an object are handled in their order, so it cannot be awaited.
+      if (keys instanceof Promise) keys.catch(this.#report)
+      const all = typeof keys === 'string' ? [keys] : keys
+      if (Symbol.iterator in Object(all)) return Array.from(all).filter((key) => this.#isKey(key))
+      const message = `must return a key or an array of keys; got ${describeValue(keys)}`
+      throw new SluiceTypeError('mapping(object)', message)
     } catch (error) {
       this.#report(error)
       return []

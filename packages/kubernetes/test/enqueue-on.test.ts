@@ -169,6 +169,19 @@ test('an error of onError ends nothing, and is printed', async () => {
   )
 })
 
+test.each([
+  ['a promise', () => Promise.reject(new Error('no connection')), ['Error: no connection']],
+  ['a number', () => 5, []],
+  ['an object', () => ({ name: 'web' }), []],
+])('a mapping that returns %s is reported', async (_, mapping, rejections) => {
+  server.set(deployments, deployment('web'))
+  const { synced } = enqueue(deploymentInformer(), queue, mapping as never, { onError })
+  await synced
+  expect(errors[0]).toMatchObject({ code: 'ERR_INVALID_INPUT', parameter: 'mapping(object)' })
+  expect(errors.slice(1).map(String)).toEqual(rejections)
+  expect(await queue.len()).toBe(0)
+})
+
 test('a resync adds every object of the cache once in each period', async () => {
   const clock = fakeClock()
   const timed = createRateLimitingQueue<string>({ name: 'timed', clock })

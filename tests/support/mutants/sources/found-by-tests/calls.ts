@@ -344,17 +344,31 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
     },
   },
   {
-    name: 'a queue whose keys are never listed or moved can be made',
+    name: 'a mapping that gives no keys, such as an async one, drops the events of its objects silently',
     edits: [
       {
-        file: 'packages/core/src/keys/key.ts',
-        find: 'if (!checked.startsWith(bookNamePrefix)) return checked',
-        replace: 'if (checked !== undefined) return checked',
+        file: 'packages/kubernetes/src/changed-keys.ts',
+        find: 'if (Symbol.iterator in Object(all)) return',
+        replace: 'if (all !== undefined) return',
       },
     ],
     finder: {
-      file: 'packages/core/test/key.test.ts',
-      title: 'a queue has no name of those that exporters of metrics register under',
+      file: 'packages/kubernetes/test/enqueue-on.test.ts',
+      title: 'a mapping that returns',
+    },
+  },
+  {
+    name: 'what an async mapping rejects with ends the process',
+    edits: [
+      {
+        file: 'packages/kubernetes/src/changed-keys.ts',
+        find: 'if (keys instanceof Promise) keys.catch(this.#report)',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/kubernetes/test/enqueue-on.test.ts',
+      title: 'a mapping that returns',
     },
   },
 ]

@@ -283,4 +283,18 @@ export const foundByTestsOfInspection: readonly FoundByTest[] = [
       title: 'a store in this process, whose pages take as long as the queue is, has larger ones',
     },
   },
+  {
+    name: 'a queue whose keys are never listed or moved can be made',
+    edits: [
+      {
+        file: 'packages/core/src/keys/key.ts',
+        find: 'if (!checked.startsWith(bookNamePrefix)) return checked',
+        replace: 'if (checked !== undefined) return checked',
+      },
+    ],
+    finder: {
+      file: 'packages/core/test/key.test.ts',
+      title: 'a queue has no name of those that exporters of metrics register under',
+    },
+  },
 ]
