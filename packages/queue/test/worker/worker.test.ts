@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import {
   createRateLimitingQueue,
@@ -101,6 +102,56 @@ describe.each(leases)('a worker %s', (_name, leaseMs) => {
     expect(asked).toEqual([['a', 'no']])
     expect(await row('a')).toBeUndefined()
     await worker.stop()
+    await queue.close()
+  })
+
+  test('leaves a key as onExhausted has finished it', async () => {
+    const { queue, clock, row, errors } = setUp(leaseMs)
+    const worker = createWorker<string>({
+      queue,
+      maxFailures: 1,
+      onError: () => undefined,
+      onExhausted: async (held): Promise<'park'> => {
+        await held.done({ forget: true })
+        return 'park'
+      },
+      handler: () => {
+        throw new Error('no')
+      },
+    })
+    await queue.add('a')
+    await clock.step(20_000)
+    const [seen] = await queue.inspect.workers()
+    expect(seen?.stats).toMatchObject({ runs: 1, finishing: 0, lost: 0 })
+    expect([await row('a'), errors]).toEqual([undefined, []])
+    await worker.stop()
+    await queue.close()
+  })
+
+  test.each([
+    ['ends well', 'is done', () => undefined, undefined],
+    [
+      'fails',
+      'is released',
+      () => Promise.reject(new Error('no')),
+      { state: 'ready', failures: 0 },
+    ],
+  ])('a run that %s though the worker told it to end %s', async (_ends, _is, end, left) => {
+    const { queue, clock, row } = setUp(leaseMs)
+    const worker = createWorker<string>({
+      queue,
+      handler: async (_item, { signal }) => {
+        await once(signal, 'abort')
+        await end()
+      },
+    })
+    await queue.add('a')
+    await clock.step(0)
+    const stopping = worker.stop({ graceMs: 5 })
+    await clock.step(5)
+    await stopping
+    const stored = await row('a')
+    expect(stored && { state: stored.state, failures: stored.failures }).toEqual(left)
     await queue.close()
   })
 

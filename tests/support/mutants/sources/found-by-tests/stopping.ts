@@ -242,4 +242,32 @@ export const foundByTestsOfStopping: readonly FoundByTest[] = [
       title: 'a store is not asked on for a shutdown that nobody waits for any more',
     },
   },
+  {
+    name: 'a run that ends well though the worker told it to end runs again',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/handler-run.ts',
+        find: 'if (hasFailed && !isTerminal(failure)',
+        replace: 'if (!isTerminal(failure)',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/worker.test.ts',
+      title: 'a run that ends well though the worker told it to end is done',
+    },
+  },
+  {
+    name: 'a key that onExhausted has finished is finished once more, and counted as lost',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/handler-run.ts',
+        find: 'if (this.#mayFinish()) this.#handOver()',
+        replace: 'this.#handOver()',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/worker.test.ts',
+      title: 'leaves a key as onExhausted has finished it',
+    },
+  },
 ]
