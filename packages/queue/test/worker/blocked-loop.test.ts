@@ -1,4 +1,10 @@
-import { type SluiceEvent, sluiceChannel, systemClock, type Ticker } from '@sluice/core'
+import {
+  heartbeatMs,
+  type SluiceEvent,
+  sluiceChannel,
+  systemClock,
+  type Ticker,
+} from '@sluice/core'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { createQueue, createWorker, SluiceError } from '../../src/index.ts'
 import { LoopWatch } from '../../src/worker/loop-watch.ts'
@@ -83,6 +89,40 @@ test('many keys that never wait leave others their turn', async () => {
   clearInterval(ticker)
   expect(ticks).toBeGreaterThan(5)
 })
+
+test.each([
+  ['1 s without a lease', Infinity, 1_000],
+  ['a third of the lease', 12_000, 4_000],
+])(
+  'by default it may be blocked for %s; then the worker is not ready until its next heartbeat',
+  async (_, leaseMs, blockedMs) => {
+    // Of the past: a later block is reported from the end of the last one on.
+    let now = systemClock.monotonicMs() - 100_000
+    const ticks: (() => void)[] = []
+    vi.spyOn(systemClock, 'monotonicMs').mockImplementation(() => now)
+    vi.spyOn(systemClock, 'startTicker').mockImplementation((_ms, tick) => {
+      ticks.push(tick)
+      return { stop: () => true } as Ticker
+    })
+    onTestFinished(() => void vi.restoreAllMocks())
+    const queue = createQueue<string>({ leaseMs })
+    const worker = createWorker({ queue, handler: () => undefined })
+    await queue.len()
+    const reasonsAfter = (ms: number) => {
+      now += ms
+      for (const tick of ticks) tick()
+      return worker.health().reasons
+    }
+    expect(reasonsAfter(1.25 * blockedMs)).toEqual([])
+    expect(reasonsAfter(1.25 * blockedMs + 1)).toEqual(['LOOP_BLOCKED'])
+    now += heartbeatMs
+    expect(worker.health()).toMatchObject({ live: true, ready: false })
+    now += 1
+    expect(worker.health().reasons).toEqual([])
+    await worker.stop()
+    await queue.close()
+  },
+)
 
 test('a block is reported once for each process, with the keys of all workers', () => {
   let now = systemClock.monotonicMs()

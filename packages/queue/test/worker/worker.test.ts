@@ -390,8 +390,12 @@ test('bad options are refused at once, naming the parameter', () => {
     [{ queue }, 'handler'],
     [{ queue, handler, concurrency: 0 }, 'concurrency'],
     [{ queue, handler, timeoutMs: -1 }, 'timeoutMs'],
+    [{ queue, handler, blockedMs: 0 }, 'blockedMs'],
+    [{ queue, handler, abandonMs: -1 }, 'abandonMs'],
     [{ queue, handler, maxFailures: 0 }, 'maxFailures'],
     [{ queue, handler, onExhausted: 'explode' }, 'onExhausted'],
+    [{ queue, handler, onTerminal: 'explode' }, 'onTerminal'],
+    [{ queue, handler, onError: 'ignore' }, 'onError'],
     [{ queue, handler, concurency: 2 }, 'concurency'],
   ]
   for (const [options, parameter] of bad) {

@@ -1,6 +1,6 @@
 import type { FoundByTest } from '../source-mutant.ts'
 
-/** Defects of stopping at a signal, and the tests that find them. */
+/** Defects of stopping, of the ends of runs, and of the health of a worker, and the tests that find them. */
 export const foundByTestsOfStopping: readonly FoundByTest[] = [
   {
     name: 'a queue that a signal closes has the whole grace after its workers have had it',
@@ -268,6 +268,20 @@ export const foundByTestsOfStopping: readonly FoundByTest[] = [
     finder: {
       file: 'packages/queue/test/worker/worker.test.ts',
       title: 'leaves a key as onExhausted has finished it',
+    },
+  },
+  {
+    name: 'a worker whose event loop was blocked counts as ready',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/worker-health.ts',
+        find: 'if (loopWatch.wasBlockedWithin(heartbeatMs))',
+        replace: 'if (false)',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/blocked-loop.test.ts',
+      title: 'by default it may be blocked for 1 s without a lease',
     },
   },
 ]
