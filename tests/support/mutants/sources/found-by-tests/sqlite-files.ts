@@ -313,4 +313,18 @@ export const foundByTestsOfSqliteFiles: readonly FoundByTest[] = [
       title: 'no transaction is left open',
     },
   },
+  {
+    name: 'a sweep deletes counts of failures that have not expired yet',
+    edits: [
+      {
+        file: 'packages/sqlite/src/verbs/tick.ts',
+        find: 'tickSweepIdle.run(queueId, now - failuresExpireMs, limit)',
+        replace: 'tickSweepIdle.run(queueId, now + failuresExpireMs, limit)',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/conformance.test.ts',
+      title: 'tick.sweeps.only-stale',
+    },
+  },
 ]
