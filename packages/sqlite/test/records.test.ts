@@ -74,6 +74,30 @@ test('failed runs are deleted when they are older than a day, also if no run fai
   assert.equal(stored().length, 0)
 })
 
+test('the steps of a history are deleted when they are not kept any more, each length after its own time', async () => {
+  const { driver, clock, database } = await setUp()
+  const stored = () =>
+    (
+      database.prepare('select step_ms from sluice_history order by 1').all() as {
+        step_ms: number
+      }[]
+    )
+      .map(({ step_ms }) => step_ms / 1_000)
+      .join()
+  const record = { ...none, codes: [], failedRuns: [] }
+  const request = { holder: 'w', worker, record, limit: 100, failuresExpireMs: 86_400_000 }
+  for (const [afterMs, steps] of [
+    [0, '10,60,600'],
+    [600_000, '10,60,60,600,600'],
+    [86_400_000, '10,60,600,600'],
+    [86_400_000, '10,60,600,600'],
+  ] as const) {
+    await clock.step(afterMs)
+    await driver.tick('q', request)
+    assert.equal(stored(), steps)
+  }
+})
+
 test('of every thousand new holders one sweeps the old ones that hold nothing', async () => {
   const { driver, database } = await setUp()
   const options = { dedupe: 'client-go', failuresExpireMs: 86_400_000 } as const

@@ -327,4 +327,18 @@ export const foundByTestsOfSqliteFiles: readonly FoundByTest[] = [
       title: 'tick.sweeps.only-stale',
     },
   },
+  {
+    name: 'the steps of a history are never deleted from the file',
+    edits: [
+      {
+        file: 'packages/sqlite/src/rows/history.ts',
+        find: 'statements.historySweep.run(queueId, resolution.stepMs, stepsGoneAt(now, resolution))',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/records.test.ts',
+      title: 'the steps of a history are deleted when they are not kept any more',
+    },
+  },
 ]
