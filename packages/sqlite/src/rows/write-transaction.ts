@@ -83,9 +83,7 @@ export class WriteTransaction {
     const outcome = verb(stored)
     const isChanged =
       item !== stored.item || lastError !== stored.lastError || !isSame(before, stored.state)
-    if (isChanged || stored.id === undefined) {
-      this.#store(stored, before.dueAt !== never)
-    }
+    if (isChanged) this.#store(stored, before.dueAt !== never)
     return outcome
   }
 

@@ -26,7 +26,7 @@ function importRows(tx: WriteTransaction, rows: readonly TransferRow[]): ImportO
       stored.lastError ??= row.lastError ?? null
       return merged
     })
-    if (!transitions.isGone(state)) tx.makeRoomFor(state)
+    tx.makeRoomFor(state)
     return outcome
   })
 }
