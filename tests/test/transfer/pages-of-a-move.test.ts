@@ -1,7 +1,8 @@
+import assert from 'node:assert/strict'
 import type { TransferRow } from '@sluice/core'
 import { createQueue, memoryDriver } from 'sluice'
 import { moveQueues } from 'sluice/transfer'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { queueName } from '../../support/transfer/full-queue.ts'
 
 test('a store gets no more keys and text in a call than it wants', async () => {
@@ -32,6 +33,26 @@ test('a store gets no more keys and text in a call than it wants', async () => {
   expect(calls.slice(4).every(({ keys, bytes }) => keys <= 5 && bytes <= 100)).toBe(true)
   expect(calls.reduce((sum, { keys }) => sum + keys, 0)).toBe(24)
 })
+
+test.each([
+  ['throws', (): unknown => assert.fail('no log')],
+  ['rejects', (): unknown => Promise.reject(new Error('no log'))],
+])(
+  'an onProgress that %s is printed, and ends neither the move nor the process',
+  async (...row) => {
+    const [, onProgress] = row
+    const print = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    onTestFinished(() => print.mockRestore())
+    const from = memoryDriver()
+    const queue = createQueue({ name: queueName, driver: from })
+    await queue.add('a')
+    expect(await moveQueues({ from, to: memoryDriver(), onProgress })).toMatchObject([{ moved: 1 }])
+    expect(
+      print.mock.calls.map(([text, failure]) => `${text} ${(failure as Error).message}`),
+    ).toEqual(['sluice: the onProgress of moveQueues threw: no log'])
+    await queue.close()
+  },
+)
 
 // The key behind the last one is on the third page, the one before the first on a page of its own.
 const pages = [undefined, 'b1999', 'b2999', undefined, undefined]

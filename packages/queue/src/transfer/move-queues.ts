@@ -17,6 +17,7 @@ import {
   type Operate,
   SluiceRangeError,
   SluiceTypeError,
+  safeListener,
   type Transfer,
 } from '@sluice/core'
 import { transferRow } from '@sluice/core/driver'
@@ -50,7 +51,7 @@ export interface MoveQueuesOptions {
   readonly resume?: boolean | undefined
   /** Interrupts the move; the same call made again continues it. */
   readonly signal?: AbortSignal | undefined
-  /** Called with the progress after each batch of keys, of a thousand at most. */
+  /** Called with the progress after each batch of keys, of a thousand at most. What it throws is printed. */
   readonly onProgress?: ((moved: MovedQueue) => void) | undefined
   /** The clock that both stores follow. Default: each its own. */
   readonly clock?: Clock | undefined
@@ -320,7 +321,10 @@ export async function moveQueues(options: MoveQueuesOptions): Promise<readonly M
   checkBoolean('resume', resume)
   if (queues !== undefined) checkQueueNames(queues)
   if (signal !== undefined) checkSignal('signal', signal)
-  if (onProgress !== undefined) checkFunction('onProgress', onProgress)
+  const tell =
+    onProgress === undefined
+      ? undefined
+      : safeListener('the onProgress of moveQueues', checkFunction('onProgress', onProgress))
   checkObject('from', options.from)
   checkObject('to', options.to)
   if (options.from === options.to) throw sameStore()
@@ -346,7 +350,7 @@ export async function moveQueues(options: MoveQueuesOptions): Promise<readonly M
     const names = await throughTrouble(from, signal, begin, () => 0)
     const done: MovedQueue[] = []
     for (const queue of names) {
-      done.push(await new QueueMove(from, to, queue, signal).run(resume, onProgress))
+      done.push(await new QueueMove(from, to, queue, signal).run(resume, tell))
     }
     return done
   } finally {

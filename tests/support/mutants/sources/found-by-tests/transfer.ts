@@ -282,4 +282,18 @@ export const foundByTestsOfTransfer: readonly FoundByTest[] = [
       title: 'not to be resumed stays paused',
     },
   },
+  {
+    name: 'an onProgress that fails ends the move, or the process',
+    edits: [
+      {
+        file: 'packages/queue/src/transfer/move-queues.ts',
+        find: "safeListener('the onProgress of moveQueues', checkFunction('onProgress', onProgress))",
+        replace: "(safeListener ? checkFunction('onProgress', onProgress) : undefined)",
+      },
+    ],
+    finder: {
+      file: 'tests/test/transfer/pages-of-a-move.test.ts',
+      title: 'an onProgress that',
+    },
+  },
 ]
