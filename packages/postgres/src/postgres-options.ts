@@ -21,7 +21,10 @@ export interface PostgresOptions {
    * Needs the package `pg`.
    */
   readonly connectionString?: string | undefined
-  /** A pool of `pg` that is used, and left open by `close`. */
+  /**
+   * A pool of `pg` that is used, and left open by `close`. Give it `connectionTimeoutMillis`: a new connection
+   * that is never answered keeps its place in the pool.
+   */
   readonly pool?: PgPool | undefined
   /** PGlite, or another client with `query` and `exec`: one connection in this process. */
   readonly client?: PgliteLike | undefined

@@ -52,19 +52,13 @@ export async function targetOf(settings: Settings): Promise<Target> {
     keepAliveInitialDelayMillis: 10_000,
     application_name: 'sluice',
   }
-  const connectionTimeoutMillis = Math.min(timeoutMs, 5_000)
-  // Not an option of the pool, which would also end the wait for one of its connections that is in use.
-  class Client extends pg.Client {
-    constructor(options?: object) {
-      super({ ...options, connectionTimeoutMillis })
-    }
-  }
+  const Client = givingUp(pg.Client as unknown as ClientClass, timeoutMs)
   const kept = { max: poolSize, idleTimeoutMillis: idleMs, allowExitOnIdle: true, Client }
-  const own = new pg.Pool({ ...config, ...kept })
+  const own = new pg.Pool({ ...config, ...kept } as object)
   keepAlive(own as unknown as PgPool)
   const end = (): Promise<void> => own.end()
   const makeListener = (): PgListener =>
-    new Client({ ...config, application_name: 'sluice listens' }) as unknown as PgListener
+    new Client({ ...config, application_name: 'sluice listens' })
   const use = useWith(plainUse, makeListener)
   // No transaction of the caller's is on a connection of this pool.
   const connections = new PoolConnections(own as unknown as PgPool, {
@@ -108,21 +102,40 @@ function keepAlive(pool: PgPool): void {
   pool.on('connect', (made) => made.on('error', () => {}))
 }
 
-/** The options and the class of a pool of `pg`, if it is one. */
+type ClientOptions = Readonly<Record<string, unknown>>
+
+type ClientClass = new (options: ClientOptions) => PgListener
+
+/**
+ * Clients that give up a connection whose server does not answer while it is opened. Not an option of the pool,
+ * which would also end the wait for one of its connections that is in use.
+ */
+function givingUp(Client: ClientClass, timeoutMs: number): ClientClass {
+  const connectionTimeoutMillis = Math.min(timeoutMs, 5_000)
+  return class extends Client {
+    constructor(options: ClientOptions) {
+      // A copy would leave out the password, which a pool hides when it is printed.
+      super({ ...options, password: options['password'], connectionTimeoutMillis })
+    }
+  }
+}
+
+/** The options and the classes of a pool of `pg`, if it is one. */
 interface PoolInside {
-  readonly options?: { readonly password?: unknown }
+  readonly options?: ClientOptions
   readonly constructor: unknown
+  readonly Client?: ClientClass
 }
 
 type PoolClass = new (options: object) => PgPool & { end(): Promise<void> }
 
 /** A pool of one connection like those of `pool`, which connects with its first use. */
 function ownPoolLike(pool: PgPool, use: PoolUse): Connections | undefined {
-  const { options, constructor: PoolLike } = pool as PoolInside
+  const { options, constructor: PoolLike, Client } = pool as PoolInside
   if (options === undefined || typeof PoolLike !== 'function') return undefined
-  const more = { max: 1, min: 0, allowExitOnIdle: true }
-  // A copy would leave out the password, which a pool hides when it is printed.
-  const own = new (PoolLike as PoolClass)({ ...options, password: options.password, ...more })
+  const clients = Client && { Client: givingUp(Client, use.timeoutMs) }
+  const more = { max: 1, min: 0, allowExitOnIdle: true, ...clients }
+  const own = new (PoolLike as PoolClass)({ ...options, password: options['password'], ...more })
   keepAlive(own)
   const connections = new PoolConnections(own, { ...use, end: () => own.end() })
   connections.stopPreparing()
@@ -131,10 +144,7 @@ function ownPoolLike(pool: PgPool, use: PoolUse): Connections | undefined {
 
 /** Makes connections as a pool of `pg` would, but outside of the pool. */
 function listenerLike(pool: PgPool): (() => PgListener) | undefined {
-  const { Client, options } = pool as {
-    Client?: new (options: object) => PgListener
-    options?: object
-  }
+  const { Client, options } = pool as PoolInside
   if (Client === undefined || options === undefined) return undefined
   // Not a copy: the pool keeps the password where a copy would not find it.
   return () => new Client(options)

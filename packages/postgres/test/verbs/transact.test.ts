@@ -1,5 +1,6 @@
+import { StoreProxy } from '@sluice/needs/store-proxy'
 import pg from 'pg'
-import { beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { postgresDriver } from '../../src/index.ts'
 import { ask, askOptions as options } from '../support/asks.ts'
 import { poolOf } from '../support/server.ts'
@@ -312,4 +313,29 @@ test('a session that reads NULL in arrays as text stores a key without an item',
   await client.query('commit')
   const { claims } = await driver.claim('q', request)
   expect(claims).toEqual([expect.objectContaining({ key: 'a', item: undefined })])
+})
+
+test('the connection for buckets is opened again after one whose opening was not answered', async () => {
+  const proxy = await StoreProxy.start(server.port)
+  onTestFinished(() => proxy.stop())
+  const url = new URL(server.url)
+  url.port = String(proxy.port)
+  const pool = poolOf(url.href, 1)
+  const schema = `transact_${made}`
+  const pooled = postgresDriver({ pool, schema, timeoutMs: 1_000, notify: false, onWarning() {} })
+  await pooled.open({})
+  const direct = poolOf(server.url, 1)
+  const client = await direct.connect()
+  await client.query('begin')
+  const add = async () => await pooled.transact!(client).add('q', [{ ...one, plan }], options)
+  await proxy.become('silent')
+  await expect(add()).rejects.toMatchObject({ retryable: true })
+  // What was opened before stays silent, for a minute: then Postgres ends it.
+  await proxy.become('half-open')
+  const added = expect.poll(() => add().catch(String), { timeout: 30_000 })
+  await added.toMatchObject([{ outcome: 'added' }])
+  await client.query('rollback')
+  client.release()
+  await Promise.all([pooled.close(), direct.end()])
+  void pool.end()
 })

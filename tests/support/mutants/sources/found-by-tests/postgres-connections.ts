@@ -66,4 +66,18 @@ export const foundByTestsOfPostgresConnections: readonly FoundByTest[] = [
       title: 'calls that wait for a connection when the driver closes are rejected at once',
     },
   },
+  {
+    name: 'a connection for buckets whose opening is not answered keeps the only place in its pool',
+    edits: [
+      {
+        file: 'packages/postgres/src/connection/target.ts',
+        find: 'const clients = Client && { Client: givingUp(Client, use.timeoutMs) }',
+        replace: 'const clients = Client && { Client }',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/verbs/transact.test.ts',
+      title: 'the connection for buckets is opened again after one whose opening was not answered',
+    },
+  },
 ]
