@@ -126,7 +126,7 @@ export const foundByTestsOfClaims: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/queue/test/queue/rate-limiting.test.ts',
-      title: 'a key waits by the limiter of the layer that it was taken through, over direct',
+      title: 'a key waits by the limiter of the layer that it was taken through',
     },
   },
   {

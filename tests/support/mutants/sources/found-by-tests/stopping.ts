@@ -253,7 +253,7 @@ export const foundByTestsOfStopping: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/queue/test/worker/worker.test.ts',
-      title: 'a run that ends well though the worker told it to end is done',
+      title: 'though the worker told it to end',
     },
   },
   {
@@ -281,7 +281,7 @@ export const foundByTestsOfStopping: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/queue/test/worker/blocked-loop.test.ts',
-      title: 'by default it may be blocked for 1 s without a lease',
+      title: 'by default it may be blocked for',
     },
   },
 ]
