@@ -23,9 +23,6 @@ export function thisProcess(): { readonly host: string; readonly pid: number } {
   }
 }
 
-/** What a move from a store is called in its list of workers. It is none, and is not shown. */
-export const moveHolder = 'sluice:move-queues'
-
 /** The version of Node, or the one that another runtime stands in for. */
 export function nodeVersion(): string | undefined {
   return process?.versions?.node

@@ -24,7 +24,6 @@ import {
 } from '@sluice/core'
 import type { QueueCore } from '../core/queue-core.ts'
 import { whenFree } from '../driver/when-free.ts'
-import { moveHolder } from '../environment/environment.ts'
 import { explainAbsent, explainKey } from './explain.ts'
 import type {
   Explanation,
@@ -57,6 +56,9 @@ const page = { default: 100, max: 1_000 }
 
 /** Asks for the store's time alone: for a page, memory would look at every key. */
 export const noPage: ListRequest = { keys: ['-'], limit: 1 }
+
+/** What a move from a store is called in its list of workers. It is none, and is not shown. */
+export const moveHolder = 'sluice:move-queues'
 
 /** How long ago a worker may have been seen to count as there. */
 const workersWithinMs = 60_000

@@ -1,5 +1,6 @@
 import { type Driver, failuresExpireMsDefault, type WorkerInfo, workerMsMax } from '@sluice/core'
-import { moveHolder, thisProcess } from '../environment/environment.ts'
+import { thisProcess } from '../environment/environment.ts'
+import { moveHolder } from '../inspect/queue-inspection.ts'
 
 /**
  * What a move leaves with a queue of its source: in `resumes` whether the new store is to hand out

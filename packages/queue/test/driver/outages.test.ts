@@ -167,7 +167,8 @@ describe.each(slowSetups)('outages over $way', (setup) => {
     scene.takeErrors()
   })
 
-  test('Pending: a shutdown does not wait longer than timeoutMs, and takes effect', async () => {
+  /** A queue with a key, the store of which is away, after a shutdown that has timed out. */
+  async function timedOutShutDown() {
     const time = fakeRealTime()
     const scene = new Scene(setup)
     const state = outage(scene)
@@ -177,6 +178,11 @@ describe.each(slowSetups)('outages over $way', (setup) => {
     const shutDown = seen(queue.shutDown())
     await time.pass(3_000)
     expect(shutDown.error).toMatchObject({ code: 'ERR_TIMEOUT', retryable: true })
+    return { queue, scene, state, time }
+  }
+
+  test('Pending: a shutdown does not wait longer than timeoutMs, and takes effect', async () => {
+    const { queue, scene, state, time } = await timedOutShutDown()
     expect(await refusal(queue.add('b'))).toMatchObject({ code: 'ERR_SHUT_DOWN' })
     state.error = undefined
     await time.pass(10_000)
@@ -187,15 +193,7 @@ describe.each(slowSetups)('outages over $way', (setup) => {
   })
 
   test('a store is not asked on for a shutdown that nobody waits for any more', async () => {
-    const time = fakeRealTime()
-    const scene = new Scene(setup)
-    const state = outage(scene)
-    const queue = scene.queue({ timeoutMs: 2_000 })
-    await queue.add('a')
-    state.error = away
-    const shutDown = seen(queue.shutDown())
-    await time.pass(3_000)
-    expect(shutDown.state).toBe('rejected')
+    const { queue, scene, state, time } = await timedOutShutDown()
     await time.pass(3_000)
     const { asked } = state
     await time.pass(20_000)
