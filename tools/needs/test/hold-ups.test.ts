@@ -50,11 +50,17 @@ test('a stopwatch stands still meanwhile', () => {
   assert.ok(monotonicNow() - from - measured >= 600, `${measured} ms`)
 })
 
-test('a process that sleeps does not wait for a processor', () => {
+/** Whether this process, in a sleep of so long, waited for a processor no longer than the sleep was late. */
+function waitedOnlyLate(ms: number): boolean {
   const [from, before] = [monotonicNow(), processorWaitMs()]
+  holdUp(ms)
+  return processorWaitMs() - before <= monotonicNow() - from - ms
+}
+
+test('a process that sleeps does not wait for a processor', () => {
   // Every process has waited for one when it began.
-  assert.equal(before > 0, existsSync('/proc/self/schedstat'))
-  holdUp(600)
-  const waitedMs = processorWaitMs() - before
-  assert.ok(waitedMs >= 0 && waitedMs <= monotonicNow() - from - 600, `${waitedMs} ms`)
+  assert.equal(processorWaitMs() > 0, existsSync('/proc/self/schedstat'))
+  // A busy machine can take the processor away between the reading of the clock and the sleep: 13 ms were
+  // seen. Not each time; a sleep that counted as a wait would count each time.
+  assert.ok(Array.from({ length: 20 }).some(() => waitedOnlyLate(50)))
 })
