@@ -68,6 +68,18 @@ export const orderMutants: readonly Mutant[] = [
       },
     }),
   ),
+  ruleMutant(
+    'priority-rise-ends-delay',
+    'a delayed key that rises has its age from then',
+    (rules) => ({
+      ask(state, request, delayMs, options, now, seq) {
+        const { priority } = state
+        const outcome = rules.ask(state, request, delayMs, options, now, seq)
+        if (delayMs > 0 && state.priority > priority && state.dueAt > now) state.readyAt = now
+        return outcome
+      },
+    }),
+  ),
   ruleMutant('priority-sticks', 'a priority survives its run', (rules) => ({
     ask(state, request, ...rest) {
       const claimed = state.token === noToken ? request.priority : state.claimedPriority

@@ -58,6 +58,12 @@ export const retryCases: readonly Case[] = [
       assert.equal(await s.state('a'), 'backoff')
       assert.equal(await s.state('b'), 'delayed')
       assert.equal(await s.state('c'), 'backoff')
+      // Also if the key is known.
+      await s.add('d')
+      const claim = await s.claimOne('d')
+      await s.addAfter('d', 100, { failed: true })
+      await s.done(claim)
+      assert.equal(await s.state('d'), 'backoff')
     },
   },
   {

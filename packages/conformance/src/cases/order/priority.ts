@@ -110,6 +110,14 @@ export const priorityCases: readonly Case[] = [
       await s.add('b')
       await s.step(1)
       assert.equal((await s.claimOne('a')).priority, 3)
+      await s.claimOne('b')
+      // Its position is that of the time at which it is due, not of the time at which it rose.
+      await s.addAfter('late', 100)
+      await s.addAfter('late', 200, { priority: 3 })
+      await s.step(50)
+      await s.add('early', { priority: 3 })
+      await s.step(50)
+      assert.deepEqual(await s.claimKeys(), ['early', 'late'])
     },
   },
   {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type KeyStateWord, keyStateWords } from '@sluice/core'
+import { type KeyStateWord, keyStateWords, never, noToken } from '@sluice/core'
 import type { Case } from '../../case.ts'
 import type { Scene } from '../../scene/scene.ts'
 
@@ -186,6 +186,12 @@ export const countsAndListCases: readonly Case[] = [
       assert.equal(row.crashes, 0)
       assert.equal(row.parked, false)
       assert.equal(row.lastError, 'why')
+      await s.done(claim)
+      const { holder, leaseUntil, token } = await s.row('a')
+      assert.deepEqual(
+        { holder, leaseUntil, token },
+        { holder: undefined, leaseUntil: never, token: noToken },
+      )
     },
   },
   {

@@ -143,4 +143,11 @@ export const addingMutants: readonly Mutant[] = [
       return rules.ask(state, request, delayMs, ...rest)
     },
   })),
+  ruleMutant('latest-by-old-reason', 'a held key whose run was delayed seems delayed', (rules) => ({
+    ask(state, request, ...rest) {
+      const seemsDelayed = request.maxWaitMs !== undefined && state.why === 'delay'
+      const isHeldOnly = state.token !== noToken && state.dueAt === never
+      return seemsDelayed && isHeldOnly ? 'unchanged' : rules.ask(state, request, ...rest)
+    },
+  })),
 ]

@@ -22,6 +22,14 @@ export const failureMutants: readonly Mutant[] = [
       return rules.ask(state, request, delayMs, options, now, seq)
     },
   })),
+  ruleMutant('failed-known-is-delay', 'a failed add of a known key is a plain delay', (rules) => ({
+    ask(state, request, ...rest) {
+      const isKnown = !rules.isGone(state)
+      const outcome = rules.ask(state, request, ...rest)
+      if (isKnown && request.failed === true && state.why === 'backoff') state.why = 'delay'
+      return outcome
+    },
+  })),
   ruleMutant('forget-lets-go', 'forget releases a held key', (rules) => ({
     forget(state) {
       const outcome = rules.forget(state)

@@ -2,6 +2,7 @@ import {
   type KeyRow,
   keyStateWords,
   type ListReply,
+  never,
   type WorkerStats,
   workerMsMax,
 } from '@sluice/core'
@@ -179,6 +180,16 @@ export const countsAndListMutants: readonly Mutant[] = [
       return { ...driver.counts(queue, options), heldUntil }
     },
   })),
+  listMutant('list-old-lease', 'a key that is not held has a lease', (driver, queue, request) => {
+    const reply = driver.list(queue, request)
+    return {
+      ...reply,
+      rows: reply.rows.map((row) => ({
+        ...row,
+        leaseUntil: row.leaseUntil === never ? row.dueAt : row.leaseUntil,
+      })),
+    }
+  }),
   listMutant(
     'list-keys-limited',
     'keys requested by name are truncated at the limit',
