@@ -1,7 +1,7 @@
 import type { Driver } from '@sluice/core'
 import { type FakeClock, fakeClock } from '@sluice/core/testing'
 import { memoryDriver } from '@sluice/memory'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import {
   createDelayingQueue,
   createQueue,
@@ -99,6 +99,22 @@ describe('a store is watched while a queue object needs news', () => {
     expect(watches()).toBe(0)
     await store.close()
   })
+})
+
+test('a quiet worker does not register itself again, until there is work', async () => {
+  const { clock, options } = setup()
+  const queue = createQueue<string>(options)
+  const ran: string[] = []
+  createWorker({ queue, handler: (key) => void ran.push(key) })
+  await clock.step(120_000)
+  const tick = vi.spyOn(options.driver, 'tick')
+  await clock.step(600_000)
+  expect(tick).not.toHaveBeenCalled()
+  await queue.add('a')
+  await clock.step(60_000)
+  expect(ran).toEqual(['a'])
+  expect(tick).toHaveBeenCalled()
+  await queue.close()
 })
 
 test('a quiet queue is closed: its waiters get nothing', async () => {
