@@ -124,6 +124,20 @@ export const boundaryMutants: readonly Mutant[] = [
       return driver.add(queue, asks, { ...options, maxPending: maxPending + pending })
     },
   })),
+  verbMutant('max-pending-dirty-twice', 'a dirty key counts twice once it is done', (driver) => {
+    let doubled = 0
+    return {
+      add: (queue, asks, { maxPending = Infinity, ...options }) =>
+        driver.add(queue, asks, { ...options, maxPending: maxPending - doubled }),
+      finish(queue, finishes, options) {
+        const replies = driver.finish(queue, finishes, options)
+        replies.forEach(({ outcome }, at) => {
+          if (finishes[at]?.as === 'done' && outcome === 'ready') doubled += 1
+        })
+        return replies
+      },
+    }
+  }),
   verbMutant('renew-a-day', 'no renewal is for longer than a day', (driver) => ({
     renew: (queue, leases, leaseMs) => driver.renew(queue, leases, Math.min(leaseMs, 86_400_000)),
   })),
@@ -269,6 +283,23 @@ export const boundaryMutants: readonly Mutant[] = [
       return replies
     },
   })),
+  verbMutant('error-outlives-key', 'a key that was gone has its error again', (driver) => {
+    const errors = new Map<string, string | undefined>()
+    return {
+      finish(queue, finishes, options) {
+        for (const each of finishes) if (each.as === 'retry') errors.set(each.key, each.error)
+        return driver.finish(queue, finishes, options)
+      },
+      list(queue, request) {
+        const reply = driver.list(queue, request)
+        const rows = reply.rows.map((row) => ({
+          ...row,
+          lastError: row.lastError ?? errors.get(row.key),
+        }))
+        return { ...reply, rows }
+      },
+    }
+  }),
   verbMutant('lease-end-first-error', 'the first lease of a batch gets the error', (driver) => ({
     expire: (queue, leases, options) =>
       leases.flatMap((lease, at) =>

@@ -155,6 +155,13 @@ export const addCases: readonly Case[] = [
       await s.add('c')
       await s.claimOne('c')
       assert.equal((await s.add('d', { maxPending: 1 })).outcome, 'full')
+      // No more, once it is cancelled.
+      await s.cancel('c')
+      const last = await s.addAll(['d', 'e'], { maxPending: 1 })
+      assert.deepEqual(
+        last.map(({ outcome }) => outcome),
+        ['added', 'full'],
+      )
     },
   },
   {
@@ -163,6 +170,8 @@ export const addCases: readonly Case[] = [
     async run(s) {
       await s.addAll(['a', 'b'])
       const { claims } = await s.claim({ limit: 2, leaseMs: 1_000 })
+      // Once, if a run is pending already.
+      await s.add('a')
       await s.step(1_000)
       assert.deepEqual(await s.expireAll(claims), ['expired', 'expired'])
       assert.equal((await s.add('c', { maxPending: 2 })).outcome, 'full')
@@ -201,7 +210,7 @@ export const addCases: readonly Case[] = [
       await s.add('parked')
       await s.parkHeld(await s.claimOne('parked'))
       await s.addAll(['dirty', 'held'])
-      await s.claim({ limit: 2 })
+      const { claims } = await s.claim({ limit: 2 })
       await s.add('dirty')
       const full = await s.addAll(['new', 'held'], { maxPending: 2 })
       assert.deepEqual(
@@ -213,6 +222,9 @@ export const addCases: readonly Case[] = [
         last.map(({ outcome }) => outcome),
         ['parked', 'unchanged', 'added', 'full'],
       )
+      // The end of its run pends nothing more.
+      for (const claim of claims) if (claim.key === 'dirty') await s.done(claim)
+      assert.equal((await s.add('held', { maxPending: 4 })).outcome, 'added')
     },
   },
   {
@@ -239,6 +251,13 @@ export const addCases: readonly Case[] = [
       await s.add('a')
       await s.operate.park(s.queue, ['a'])
       assert.equal((await s.add('b', { maxPending: 2 })).outcome, 'added')
+      // Nor one that was removed.
+      await s.operate.remove(s.queue, ['b'])
+      const last = await s.addAll(['c', 'd'], { maxPending: 2 })
+      assert.deepEqual(
+        last.map(({ outcome }) => outcome),
+        ['added', 'full'],
+      )
     },
   },
 ]

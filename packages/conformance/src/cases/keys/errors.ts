@@ -47,6 +47,14 @@ export const errorCases: readonly Case[] = [
       assert.equal((await s.row('a')).lastError, 'why')
       await s.add('a')
       assert.equal((await s.row('a')).lastError, 'why')
+      // But not once it is gone; nor has another key its error.
+      await s.done(await s.claimOne('a'), { forget: true })
+      await s.addAll(['b', 'a'])
+      const { rows } = await s.list()
+      assert.deepEqual(
+        rows.map(({ lastError }) => lastError),
+        [undefined, undefined],
+      )
     },
   },
   {

@@ -1,4 +1,4 @@
-import { noToken } from '@sluice/core'
+import { noToken, type OperateOutcome } from '@sluice/core'
 import type { ModelDriver } from '../../../src/model/model-driver.ts'
 import type { ModelStore } from '../../../src/model/model-store.ts'
 import { type Mutant, verbMutant } from '../mutant.ts'
@@ -34,6 +34,23 @@ export const operateMutants: readonly Mutant[] = [
   verbMutant('watch-not-add', 'an add wakes no watcher', mutedAfter(['add'])),
   verbMutant('watch-not-finish', 'a finish wakes no watcher', mutedAfter(['finish'])),
   verbMutant('watch-not-resume', 'a resume wakes no watcher', mutedAfter(['resume'])),
+  verbMutant('max-pending-cancelled', 'cancelled and removed keys count as pending', (driver) => {
+    let gone = 0
+    const counting = <T extends string>(outcomes: readonly T[], as: T): readonly T[] => {
+      gone += outcomes.filter((outcome) => outcome === as).length
+      return outcomes
+    }
+    return {
+      add: (queue, asks, { maxPending = Infinity, ...options }) =>
+        driver.add(queue, asks, { ...options, maxPending: maxPending - gone }),
+      cancel: (queue, keys) => [...counting(driver.cancel(queue, keys), 'cancelled')],
+      operate: {
+        ...driver.operate,
+        remove: (queue, keys) =>
+          counting(driver.operate.remove(queue, keys) as OperateOutcome[], 'changed'),
+      },
+    }
+  }),
   verbMutant('watch-own-only', 'a process is woken by its own changes only', (driver) => {
     let isOwn = false
     return {
