@@ -100,7 +100,7 @@ function putBack(state: KeyState, dedupe: Dedupe, now: EpochMs, seq: number): vo
   // A run that is due by now is the same run. Under 'earliest' a later one is, too, unless the claim
   // had moved up a second run ('client-go'): it stays as it is now, since it may have been moved or
   // cancelled meanwhile.
-  if (dueAt !== never && dueAt > now) {
+  if (dueAt > now) {
     const isSecond = dedupe === 'client-go' || state.claimedLaterAt !== never
     state.laterAt = isSecond ? dueAt : never
     state.laterWhy = why

@@ -5,7 +5,7 @@ import { type KeyState, never, noToken } from './key-state.ts'
 import { isGone } from './pending.ts'
 import { mergeTraces } from './trace.ts'
 
-/** A pending run, and why it is due then. */
+/** A pending run, and why it is due then; `never` = none. */
 interface PendingRun {
   readonly at: EpochMs
   readonly why: DueReason
@@ -14,14 +14,10 @@ interface PendingRun {
 function pendingRunsOf(
   row: Pick<KeyState, 'dueAt' | 'why' | 'laterAt' | 'laterWhy'>,
 ): PendingRun[] {
-  const { dueAt, why, laterAt, laterWhy } = row
-  if (dueAt === never) return []
-  return laterAt === never
-    ? [{ at: dueAt, why }]
-    : [
-        { at: dueAt, why },
-        { at: laterAt, why: laterWhy },
-      ]
+  return [
+    { at: row.dueAt, why: row.why },
+    { at: row.laterAt, why: row.laterWhy },
+  ]
 }
 
 /** The later of two instants, of which either may be none. */

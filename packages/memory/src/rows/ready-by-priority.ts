@@ -98,7 +98,6 @@ export class ReadyByPriority implements ReadyRows {
     const level = this.newLevel(priority)
     levels.splice(low, 0, level)
     for (let index = low; index < levels.length; index += 1) levels[index]!.index = index
-    if (low <= this.first) this.first += 1
     return level
   }
 }
