@@ -134,7 +134,7 @@ CREATE OR REPLACE FUNCTION add(queue text, key text, item jsonb DEFAULT NULL::js
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-select a.outcome from add_checked_c594cd6b(
+select a.outcome from add_checked_89076fea(
   $1, array[$2], case when $3 is not null then array[$3] end, '0', $4, $5) a
 $function$;
 
@@ -283,11 +283,11 @@ CREATE OR REPLACE FUNCTION add_after(queue text, key text, delay interval, item 
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-select a.outcome from add_checked_c594cd6b(
+select a.outcome from add_checked_89076fea(
   $1, array[$2], case when $4 is not null then array[$4] end, $3, $5, $6) a
 $function$;
 
-CREATE OR REPLACE FUNCTION add_checked_c594cd6b(in_queue text, in_keys text[], in_items jsonb[], in_delay interval, in_priority integer, in_dedupe text)
+CREATE OR REPLACE FUNCTION add_checked_89076fea(in_queue text, in_keys text[], in_items jsonb[], in_delay interval, in_priority integer, in_dedupe text)
  RETURNS TABLE(key text, outcome text)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -299,7 +299,7 @@ declare
   delay_ms float8 := extract(epoch from in_delay) * 1000;
   wrong text; step_keys text[]; step_items text[]; step_indexes int[];
 begin
-  perform check_names_b7e6ac1c(in_queue, in_keys);
+  perform check_names_a96c6c20(in_queue, in_keys);
   wrong := case
     when in_priority is null or in_priority not between -1000 and 1000
       then format('priority must be from -1000 to 1000; got %s', coalesce(in_priority::text, 'null'))
@@ -386,7 +386,7 @@ CREATE OR REPLACE FUNCTION add_many(queue text, keys text[], items jsonb[] DEFAU
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-select a.key, a.outcome from add_checked_c594cd6b($1, $2, $3, $4, $5, $6) a
+select a.key, a.outcome from add_checked_89076fea($1, $2, $3, $4, $5, $6) a
 $function$;
 
 CREATE OR REPLACE FUNCTION add_record_b88a96df(in_queue text, in_record text, in_steps integer[], in_kept integer[], in_cap integer, in_codes integer, in_runs integer, in_runs_of_code integer, in_runs_ms double precision, in_now double precision)
@@ -632,7 +632,7 @@ declare
   in_key constant text := $2;
   this_queue bigint; row keys;
 begin
-  perform check_names_b7e6ac1c(in_queue, array[in_key]);
+  perform check_names_a96c6c20(in_queue, array[in_key]);
   this_queue := queue_number_6461402f(in_queue);
   select k.* into row from keys k where k.queue_id = this_queue and k.key = in_key for update;
   if not found or row.due_at = 'Infinity' then return 'unchanged'; end if;
@@ -646,7 +646,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION check_names_b7e6ac1c(in_queue text, in_keys text[])
+CREATE OR REPLACE FUNCTION check_names_a96c6c20(in_queue text, in_keys text[])
  RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -658,6 +658,8 @@ begin
     when in_queue is null then 'queue must not be null'
     when in_queue = '' then 'queue must not be empty'
     when octet_length(convert_to(in_queue, 'UTF8')) > 128 then 'queue must be at most 128 bytes'
+    when starts_with(in_queue, 'sluice:metrics:')
+      then format('queue must not begin with sluice:metrics:, which is reserved; got %s', in_queue)
     when in_keys is null then 'keys must not be null'
     when exists (select from unnest(in_keys) i(key) where i.key is null) then 'key must not be null'
     when exists (select from unnest(in_keys) i(key) where i.key = '') then 'key must not be empty'

@@ -186,8 +186,8 @@ select setval('sluice.latest', (extract(epoch from clock_timestamp()) * 1000000)
 
 export const sqlFunctions: readonly SqlFunction[] = [
   {
-    name: 'check_names_b7e6ac1c',
-    sql: `create or replace function sluice.check_names_b7e6ac1c(in_queue text, in_keys text[])
+    name: 'check_names_a96c6c20',
+    sql: `create or replace function sluice.check_names_a96c6c20(in_queue text, in_keys text[])
 returns void language plpgsql
 set search_path = pg_catalog, pg_temp
 as $body$
@@ -198,6 +198,8 @@ begin
     when in_queue is null then 'queue must not be null'
     when in_queue = '' then 'queue must not be empty'
     when octet_length(convert_to(in_queue, 'UTF8')) > 128 then 'queue must be at most 128 bytes'
+    when starts_with(in_queue, 'sluice:metrics:')
+      then format('queue must not begin with sluice:metrics:, which is reserved; got %s', in_queue)
     when in_keys is null then 'keys must not be null'
     when exists (select from unnest(in_keys) i(key) where i.key is null) then 'key must not be null'
     when exists (select from unnest(in_keys) i(key) where i.key = '') then 'key must not be empty'
@@ -378,8 +380,8 @@ end
 $body$;`,
   },
   {
-    name: 'add_checked_c594cd6b',
-    sql: `create or replace function sluice.add_checked_c594cd6b(
+    name: 'add_checked_89076fea',
+    sql: `create or replace function sluice.add_checked_89076fea(
   in_queue text, in_keys text[], in_items jsonb[], in_delay interval, in_priority int, in_dedupe text
 ) returns table (key text, outcome text) language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -391,7 +393,7 @@ declare
   delay_ms float8 := extract(epoch from in_delay) * 1000;
   wrong text; step_keys text[]; step_items text[]; step_indexes int[];
 begin
-  perform sluice.check_names_b7e6ac1c(in_queue, in_keys);
+  perform sluice.check_names_a96c6c20(in_queue, in_keys);
   wrong := case
     when in_priority is null or in_priority not between -1000 and 1000
       then format('priority must be from -1000 to 1000; got %s', coalesce(in_priority::text, 'null'))
@@ -1661,14 +1663,14 @@ export const publicFunctions: readonly PublicFunction[] = [
     argumentTypes: 'text, text, interval, jsonb, int, text',
     summary: 'Adds a key to a queue, due after a delay: returns added, moved, unchanged or parked.',
     interface: 1,
-    hash: '37764e15',
+    hash: '273c429f',
     sql: `create or replace function sluice.add_after(
   queue text, key text, delay interval, item jsonb default null, priority int default 0,
   dedupe text default 'client-go'
 ) returns text language sql security definer
 set search_path = pg_catalog, pg_temp
 as $body$
-select a.outcome from sluice.add_checked_c594cd6b(
+select a.outcome from sluice.add_checked_89076fea(
   $1, array[$2], case when $4 is not null then array[$4] end, $3, $5, $6) a
 $body$;`,
   },
@@ -1677,14 +1679,14 @@ $body$;`,
     argumentTypes: 'text, text[], jsonb[], interval, int, text',
     summary: 'Adds any number of keys to a queue: returns each key once, with its outcome.',
     interface: 1,
-    hash: '0a81578c',
+    hash: 'b8219121',
     sql: `create or replace function sluice.add_many(
   queue text, keys text[], items jsonb[] default null, delay interval default '0',
   priority int default 0, dedupe text default 'client-go'
 ) returns table (key text, outcome text) language sql security definer
 set search_path = pg_catalog, pg_temp
 as $body$
-select a.key, a.outcome from sluice.add_checked_c594cd6b($1, $2, $3, $4, $5, $6) a
+select a.key, a.outcome from sluice.add_checked_89076fea($1, $2, $3, $4, $5, $6) a
 $body$;`,
   },
   {
@@ -1692,14 +1694,14 @@ $body$;`,
     argumentTypes: 'text, text, jsonb, int, text',
     summary: 'Adds a key to a queue: returns added, moved, unchanged or parked.',
     interface: 1,
-    hash: 'd42364e9',
+    hash: '7be1cff8',
     sql: `create or replace function sluice.add(
   queue text, key text, item jsonb default null, priority int default 0,
   dedupe text default 'client-go'
 ) returns text language sql security definer
 set search_path = pg_catalog, pg_temp
 as $body$
-select a.outcome from sluice.add_checked_c594cd6b(
+select a.outcome from sluice.add_checked_89076fea(
   $1, array[$2], case when $3 is not null then array[$3] end, '0', $4, $5) a
 $body$;`,
   },
@@ -1708,7 +1710,7 @@ $body$;`,
     argumentTypes: 'text, text',
     summary: 'Removes the pending runs of a key: returns cancelled or unchanged.',
     interface: 1,
-    hash: '9461c549',
+    hash: 'e0cd2b94',
     sql: `create or replace function sluice.cancel(queue text, key text)
 returns text language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -1727,7 +1729,7 @@ declare
   in_key constant text := $2;
   this_queue bigint; row sluice.keys;
 begin
-  perform sluice.check_names_b7e6ac1c(in_queue, array[in_key]);
+  perform sluice.check_names_a96c6c20(in_queue, array[in_key]);
   this_queue := sluice.queue_number_6461402f(in_queue);
   select k.* into row from sluice.keys k where k.queue_id = this_queue and k.key = in_key for update;
   if not found or row.due_at = 'Infinity' then return 'unchanged'; end if;

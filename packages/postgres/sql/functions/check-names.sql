@@ -10,6 +10,8 @@ begin
     when in_queue is null then 'queue must not be null'
     when in_queue = '' then 'queue must not be empty'
     when octet_length(convert_to(in_queue, 'UTF8')) > 128 then 'queue must be at most 128 bytes'
+    when starts_with(in_queue, 'sluice:metrics:')
+      then format('queue must not begin with sluice:metrics:, which is reserved; got %s', in_queue)
     when in_keys is null then 'keys must not be null'
     when exists (select from unnest(in_keys) i(key) where i.key is null) then 'key must not be null'
     when exists (select from unnest(in_keys) i(key) where i.key = '') then 'key must not be empty'

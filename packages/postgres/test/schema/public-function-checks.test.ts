@@ -55,6 +55,8 @@ describe('checks', () => {
       'ä'.repeat(64),
       'ä'.repeat(65),
       "'; drop table keys; --",
+      'sluice:metrics:q',
+      'sluice:metrics',
     ]
     for (const text of texts) {
       for (const call of [

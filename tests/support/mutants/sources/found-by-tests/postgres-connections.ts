@@ -2,7 +2,7 @@ import type { FoundByTest } from '../source-mutant.ts'
 
 const pools = 'packages/postgres/src/connection/pool-connections.ts'
 
-/** Defects of how connections to Postgres are used and given back, and the tests that find them. */
+/** Defects of how Postgres is called, from here and from SQL, and the tests that find them. */
 export const foundByTestsOfPostgresConnections: readonly FoundByTest[] = [
   {
     name: 'a transaction that fails in this process closes its connection without a rollback',
@@ -78,6 +78,20 @@ export const foundByTestsOfPostgresConnections: readonly FoundByTest[] = [
     finder: {
       file: 'packages/postgres/test/verbs/transact.test.ts',
       title: 'the connection for buckets is opened again after one whose opening was not answered',
+    },
+  },
+  {
+    name: 'from SQL, keys are added to a queue that is never listed or moved',
+    edits: [
+      {
+        file: 'packages/postgres/src/statements.generated.ts',
+        find: "when starts_with(in_queue, 'sluice:metrics:')",
+        replace: 'when false',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/schema/public-function-checks.test.ts',
+      title: 'keys and queues are refused where the library refuses them',
     },
   },
 ]
