@@ -1,4 +1,4 @@
-import { nextTurn, SluiceTypeError } from '@sluice/core'
+import { describeValue, nextTurn, SluiceTypeError } from '@sluice/core'
 import { transferRow } from '@sluice/core/driver'
 import type { QueueCore } from '../core/queue-core.ts'
 import { pageKeysMax } from '../inspect/page-keys-max.ts'
@@ -12,7 +12,8 @@ import { transferOf } from './transfer-of.ts'
 /** The core of a queue of this package. */
 export function coreOf<T>(queue: Queue<T>): QueueCore {
   if (queue instanceof PlainQueue) return (queue as PlainQueue<T>).core
-  throw new SluiceTypeError('queue', 'must be a queue of this copy of sluice')
+  const message = `must be a queue of this copy of sluice; got ${describeValue(queue)}`
+  throw new SluiceTypeError('queue', message)
 }
 
 /**

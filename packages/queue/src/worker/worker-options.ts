@@ -5,6 +5,7 @@ import {
   checkOneOf,
   concurrencyMax,
   delayMsMax,
+  describeValue,
   SluiceTypeError,
 } from '@sluice/core'
 import { PlainQueue } from '../queue/plain-queue.ts'
@@ -46,7 +47,7 @@ export function checkWorkerOptions<T>(options: WorkerOptions<T>): CheckedWorkerO
   if (!(queue instanceof PlainQueue)) {
     throw new SluiceTypeError(
       'queue',
-      'must be a queue of this copy of sluice, with a driver; take the keys of any other in a loop',
+      `must be a queue of this copy of sluice, with a driver; take the keys of any other in a loop; got ${describeValue(queue)}`,
     )
   }
   checkNumber('concurrency', concurrency, { min: 1, max: concurrencyMax, integer: true })

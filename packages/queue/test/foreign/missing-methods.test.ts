@@ -5,8 +5,10 @@ import {
   createWorker,
   type ForeignQueue,
   type Held,
+  type Queue,
   type RateLimitingQueue,
 } from '../../src/index.ts'
+import { exportQueue, importQueue } from '../../src/transfer/index.ts'
 import { foreign } from '../support/foreign-queue.ts'
 import { refusal } from '../support/refusal.ts'
 import { direct, Scene, seen, take } from '../support/setups.ts'
@@ -84,11 +86,26 @@ describe('a queue with no more than the methods of client-go’s interface', () 
     })
   })
 
-  test('has no worker, which says what to do instead', () => {
-    const options = { queue: bare(new Scene(direct)), handler: () => undefined }
-    expect(() => createWorker(options)).toThrow(
-      'queue must be a queue of this copy of sluice, with a driver; take the keys of any other in a loop',
-    )
+  test('has no worker, which says what to do instead, and what it got', () => {
+    const handler = () => undefined
+    const must =
+      'queue must be a queue of this copy of sluice, with a driver; take the keys of any other in a loop'
+    const others: [queue: unknown, got: string][] = [
+      [bare(new Scene(direct)), 'an AdaptedRateLimitingQueue'],
+      [undefined, 'undefined'],
+    ]
+    for (const [queue, got] of others) {
+      expect(() => createWorker({ queue: queue as Queue<string>, handler })).toThrow(
+        `${must}; got ${got}`,
+      )
+    }
+  })
+
+  test('is neither exported nor imported', async () => {
+    const queue = bare(new Scene(direct))
+    const refused = 'queue must be a queue of this copy of sluice; got an AdaptedRateLimitingQueue'
+    await expect(exportQueue(queue).next()).rejects.toThrow(refused)
+    await expect(importQueue(queue, [])).rejects.toThrow(refused)
   })
 
   test('Held: leaving a loop does not release what was detached', async () => {
