@@ -75,7 +75,7 @@ function stage(error: unknown) {
   return { clock, reported, soon, added, store, adder }
 }
 
-test('keys that a store does not take are added again, with growing pauses', async () => {
+test('keys that a store does not take are added again, with pauses that grow until it takes some', async () => {
   const error = new SluiceError('ERR_STORE', 'no connection', { retryable: true })
   const { clock, reported, soon, added, store, adder } = stage(error)
   adder.add(['a'])
@@ -84,16 +84,27 @@ test('keys that a store does not take are added again, with growing pauses', asy
   store.isDown = false
   adder.add(['c'])
   await clock.step(10_000)
+  store.isDown = true
   adder.add(['d'])
-  await clock.step(0)
+  await clock.step(500)
   expect(added).toEqual([
     [0, 'a'],
     [500, 'b', 'a'],
     [1_500, 'b', 'a'],
     [3_500, 'b', 'a', 'c'],
     [11_500, 'd'],
+    [12_000, 'd'],
   ])
-  expect([reported, soon]).toEqual([[error, error, error], []])
+  expect([reported, soon]).toEqual([[error, error, error, error, error], []])
+})
+
+test('a pause keeps the process alive, and stop ends it', async () => {
+  const { clock, adder } = stage(new SluiceError('ERR_STORE', 'no connection', { retryable: true }))
+  adder.add(['a'])
+  await clock.step(0)
+  expect(clock.refCount()).toBe(1)
+  await adder.stop()
+  expect(clock.refCount()).toBe(0)
 })
 
 test('keys that a queue refuses, and those that wait at the stop, are left to addSoon', async () => {
@@ -110,4 +121,12 @@ test('keys that a queue refuses, and those that wait at the stop, are left to ad
   await down.clock.step(60_000)
   expect(down.soon).toEqual(['a', 'b'])
   expect(down.added).toHaveLength(1)
+})
+
+test('a queue of another library that has no addMany is given its keys by addSoon', async () => {
+  const soon: string[] = []
+  const adder = new KeyAdder({ addSoon: (key) => void soon.push(key) }, fakeClock(), () => {})
+  adder.add(['a', 'b'])
+  await adder.stop()
+  expect(soon).toEqual(['a', 'b'])
 })

@@ -284,4 +284,60 @@ export const foundByTestsOfStopping: readonly FoundByTest[] = [
       title: 'by default it may be blocked for',
     },
   },
+  {
+    name: 'a process whose controller was stopped in a pause of its adds lives until the pause ends',
+    edits: [
+      {
+        file: 'packages/kubernetes/src/key-adder.ts',
+        find: 'this.#pause.stop()',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/kubernetes/test/key-adder.test.ts',
+      title: 'a pause keeps the process alive, and stop ends it',
+    },
+  },
+  {
+    name: 'a process ends while keys of a controller wait to be stored',
+    edits: [
+      {
+        file: 'packages/kubernetes/src/key-adder.ts',
+        find: 'this.#pause.ref()',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/kubernetes/test/key-adder.test.ts',
+      title: 'a pause keeps the process alive, and stop ends it',
+    },
+  },
+  {
+    name: 'after an outage, a controller waits half a minute at the first error of the next',
+    edits: [
+      {
+        file: 'packages/kubernetes/src/key-adder.ts',
+        find: 'this.#failures = 0\n    }',
+        replace: '}',
+      },
+    ],
+    finder: {
+      file: 'packages/kubernetes/test/key-adder.test.ts',
+      title: 'with pauses that grow until it takes some',
+    },
+  },
+  {
+    name: 'a queue without addMany is given no key of a controller',
+    edits: [
+      {
+        file: 'packages/kubernetes/src/key-adder.ts',
+        find: 'if (this.#queue.addMany === undefined) this.#addSoon(batch)',
+        replace: 'if (this.#queue.addMany === undefined) return',
+      },
+    ],
+    finder: {
+      file: 'packages/kubernetes/test/key-adder.test.ts',
+      title: 'a queue of another library that has no addMany',
+    },
+  },
 ]
