@@ -14,10 +14,10 @@ const Database = createRequire(import.meta.url)('better-sqlite3')
 async function lockedStore() {
   const store = storeOn(scratchFile())
   await store.driver.open({})
-  const lock = { isLocked: true }
+  const lock = { isLocked: true, code: 'SQLITE_BUSY' }
   store.library.fault = {
     before(sql) {
-      if (lock.isLocked && sql === 'begin immediate') throw sqliteError('SQLITE_BUSY')
+      if (lock.isLocked && sql === 'begin immediate') throw sqliteError(lock.code)
     },
   }
   return { ...store, lock }
@@ -55,6 +55,26 @@ test('after a long wait, the next one begins with short pauses again', async () 
   await real.step(5)
   assert.ok(isAdded)
   await second
+  await driver.close()
+})
+
+test('a write that fails otherwise after a wait rejects at once, and so do those behind it', async () => {
+  const { driver, real, lock } = await lockedStore()
+  const errors: unknown[] = []
+  const adds = ['a', 'b'].map(async (key) => {
+    await Promise.resolve(driver.add('q', [ask(key)], askOptions)).catch((error: unknown) => {
+      errors.push(error)
+    })
+  })
+  lock.code = 'SQLITE_FULL'
+  await real.step(10)
+  await Promise.all(adds)
+  assert.deepEqual(
+    errors.map((error) => (error as { code?: unknown }).code),
+    ['ERR_STORE_FULL', 'ERR_STORE_FULL'],
+  )
+  lock.isLocked = false
+  assert.equal((await driver.add('q', [ask('c')], askOptions)).length, 1)
   await driver.close()
 })
 

@@ -341,4 +341,18 @@ export const foundByTestsOfSqliteFiles: readonly FoundByTest[] = [
       title: 'the steps of a history are deleted when they are not kept any more',
     },
   },
+  {
+    name: 'a write that fails after a wait for the lock is never answered',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection/busy-retry.ts',
+        find: 'this.#line.shift()\n        first.reject(error)',
+        replace: 'this.#line.shift()',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/lock-waits.test.ts',
+      title: 'a write that fails otherwise after a wait rejects at once',
+    },
+  },
 ]
