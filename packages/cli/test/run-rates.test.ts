@@ -123,42 +123,72 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     expect(shown).toMatch(/^orders +w +<none> +1 +2\/4 +7 +2 +\d+s ago +\d+s +a \(0s\) +\{\}\n$/)
   })
 
-  test('failures are listed by their number, and of equal ones the latest first', async () => {
-    const store = await fresh()
+  /** Records failed runs of a queue, as its worker sends them; each has its code and its time. */
+  async function recordFailures(
+    store: string,
+    queue: string,
+    runs: readonly (readonly [code: string, at: number])[],
+  ): Promise<void> {
     const driver = await driverOf(store)
     await driver.open({})
-    await driver.add('orders', [{ key: 'a', item: undefined, priority: 0, delayMs: 0 }], {
+    await driver.add(queue, [{ key: 'a', item: undefined, priority: 0, delayMs: 0 }], {
       dedupe: 'client-go',
       failuresExpireMs: 1_000,
     })
-    // As a worker sends it: finishes that travel together fail at one time, which would be a tie.
-    const now = Date.now()
-    const failed = (code: string, at: number) => ({
-      ...{ key: `${code}/${at}`, code, at, holder: 'w', failures: 0 },
-      lastError: '{}',
-    })
-    const failedRuns = [
-      failed('EARLY', now - 4),
-      failed('OFTEN', now - 3),
-      failed('OFTEN', now - 2),
-      failed('LATE', now - 1),
-    ]
-    const codes = [
-      ['EARLY', 1],
-      ['OFTEN', 2],
-      ['LATE', 1],
-    ] as const
+    const codes = new Map<string, number>()
+    for (const [code] of runs) codes.set(code, (codes.get(code) ?? 0) + 1)
     const { seenAt: _, startedAt: __, ...info } = worker(0, 4, 4, 1)
-    const { recorded } = await driver.tick('orders', {
+    const failed = runs.length
+    const { recorded } = await driver.tick(queue, {
       ...{ holder: 'w', limit: 1, failuresExpireMs: 1_000, worker: info },
       record: {
-        ...{ started: 4, done: 0, failed: 4, added: 0, merged: 0, expired: 0 },
-        ...{ codes, failedRuns },
+        ...{ started: failed, done: 0, failed, added: 0, merged: 0, expired: 0 },
+        codes: [...codes],
+        failedRuns: runs.map(([code, at]) => ({
+          ...{ key: `${code}/${at}`, code, at, holder: 'w', failures: 0 },
+          lastError: '{}',
+        })),
       },
     })
     expect(recorded).toBe(true)
     await driver.close()
+  }
+
+  test('failures are listed by their number, and of equal ones the latest first', async () => {
+    const store = await fresh()
+    // Finishes that travel together fail at one time, which would be a tie.
+    const now = Date.now()
+    await recordFailures(store, 'orders', [
+      ['EARLY', now - 4],
+      ['OFTEN', now - 3],
+      ['OFTEN', now - 2],
+      ['LATE', now - 1],
+    ])
     const { failures } = await json<{ failures: { code: string }[] }>(['failures'], { store })
     expect(failures.map(({ code }) => code)).toEqual(['OFTEN', 'LATE', 'EARLY'])
+  })
+
+  test('the failed runs with a code are listed the newest first, whatever their queues', async () => {
+    const store = await fresh()
+    const now = Date.now()
+    await recordFailures(store, 'bills', [
+      ['GONE', now - 4],
+      ['GONE', now - 2],
+    ])
+    await recordFailures(store, 'orders', [
+      ['GONE', now - 3],
+      ['OTHER', now - 2],
+      ['GONE', now - 1],
+    ])
+    const { runs } = await json<{ runs: { queue: string; at: number }[] }>(
+      ['failures', '--code', 'GONE'],
+      { store },
+    )
+    expect(runs.map(({ queue, at }) => [queue, now - at])).toEqual([
+      ['orders', 1],
+      ['bills', 2],
+      ['orders', 3],
+      ['bills', 4],
+    ])
   })
 })

@@ -297,4 +297,18 @@ export const foundByTestsOfInspection: readonly FoundByTest[] = [
       title: 'a queue has no name of those that exporters of metrics register under',
     },
   },
+  {
+    name: 'failed runs with a code are listed queue by queue',
+    edits: [
+      {
+        file: 'packages/cli/src/commands/inspect/failures.ts',
+        find: 'return all.sort((a, b) => b.at - a.at)',
+        replace: 'return all',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/run-rates.test.ts',
+      title: 'the failed runs with a code are listed the newest first',
+    },
+  },
 ]
