@@ -38,7 +38,7 @@ export interface RunOptions {
   /**
    * How long one case may take, in milliseconds of real time; creating its subject, and closing its
    * drivers with the removal of its stores, may each take as long again, and 15 s in any case.
-   * Default 30 s. Some cases may take longer in any case, such as searches, for 2 minutes.
+   * Default 30 s. A search may take as long for each of its histories.
    */
   readonly timeoutMs?: number | undefined
   /** How long a wake from another process may take, in milliseconds of real time. Default 5,000. */
@@ -65,11 +65,6 @@ function storeTimeoutOf({ timeoutMs = 0 }: RunOptions): number {
   return Math.max(storeMsUsual, timeoutMs)
 }
 
-/** After how long, in milliseconds of real time, {@link runCase} has returned its result. */
-export function runCaseMsMax(chosen: Case, options: RunOptions): number {
-  return timeoutOf(chosen, options) + 2 * storeTimeoutOf(options)
-}
-
 /** The verbs that every driver has, in the order in which to implement them. */
 const requiredVerbs: readonly (keyof Driver & string)[] = [
   'open',
@@ -91,13 +86,24 @@ export function missingVerbs(driver: Driver): string[] {
   return requiredVerbs.filter((verb) => typeof driver[verb] !== 'function')
 }
 
-async function withinTime<T>(what: string, work: Awaitable<T>, timeoutMs: number): Promise<T> {
+/** Rejects if the work does not end in time; `next` gives it the whole time again, for what comes next. */
+async function withinTime<T>(
+  what: string,
+  work: (next: (what: string) => void) => Promise<T>,
+  timeoutMs: number,
+): Promise<T> {
   return await new Promise<T>((resolve, reject) => {
+    let awaited = what
     const timer = systemClock.startTimer(timeoutMs, () => {
-      reject(new Error(`${what} did not end within ${timeoutMs} ms of real time`))
+      reject(new Error(`${awaited} did not end within ${timeoutMs} ms of real time`))
     })
     timer.ref()
-    Promise.resolve(work)
+    const next = (following: string): void => {
+      awaited = following
+      // Not once the time is over.
+      if (timer.stop()) timer.reset(timeoutMs)
+    }
+    work(next)
       .then(resolve, reject)
       .finally(() => timer.stop())
   })
@@ -107,7 +113,7 @@ async function withinTime<T>(what: string, work: Awaitable<T>, timeoutMs: number
 export async function createWithin(create: CreateSubject, options: RunOptions): Promise<Subject> {
   const created = (async () => await create())()
   try {
-    return await withinTime('creating the subject', created, storeTimeoutOf(options))
+    return await withinTime('creating the subject', () => created, storeTimeoutOf(options))
   } catch (error) {
     // A subject that comes too late still has a store, which no case will remove.
     void created.then(async (late) => await late.dispose?.()).catch(() => {})
@@ -117,9 +123,8 @@ export async function createWithin(create: CreateSubject, options: RunOptions): 
 
 /** Closes and removes everything; fails if that takes too long. */
 export async function endWithin(end: () => Awaitable<void>, options: RunOptions): Promise<void> {
-  const ended = (async () => await end())()
   const what = 'closing the drivers and removing the stores of the case'
-  await withinTime(what, ended, storeTimeoutOf(options))
+  await withinTime(what, async () => await end(), storeTimeoutOf(options))
 }
 
 async function play(
@@ -140,10 +145,11 @@ async function play(
   try {
     await withinTime(
       'the case',
-      (async () => {
-        const given = { log, subject, resources, hintMs, chance, leaseMs }
+      async (next) => {
+        const onHistory = (): void => next('a history of the case')
+        const given = { log, subject, resources, hintMs, chance, leaseMs, onHistory }
         await chosen.run(await Scene.begin(create, given))
-      })(),
+      },
       timeoutOf(chosen, options),
     )
   } catch (error) {

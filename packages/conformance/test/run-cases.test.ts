@@ -97,6 +97,27 @@ test('a timeout for all cases does not shorten that of a case that takes longer'
   expect(results.map(({ verdict }) => verdict)).toEqual(['passed', 'passed'])
 })
 
+test('a search may take as long for each of its histories, and no longer', async () => {
+  const search = (...histories: readonly (() => Promise<void>)[]): Promise<CaseResult[]> =>
+    runHanging(
+      () => modelSubject(),
+      { timeoutMs: 13_000 },
+      {
+        ...easy,
+        async run(s) {
+          for (const history of histories) {
+            s.beginHistory()
+            await history()
+          }
+        },
+      },
+    )
+  const slow = await search(late, late)
+  expect(slow.map(({ verdict }) => verdict)).toEqual(['passed', 'passed'])
+  const [hanging] = await search(late, hang)
+  expect(String(hanging?.error)).toContain('a history of the case did not end within 13000 ms')
+})
+
 test('a driver that cannot be closed does not keep the store from being removed', async () => {
   const removed: string[] = []
   const failing = (): never => {

@@ -19,7 +19,7 @@ function search(
 ): void {
   examine(name, create, {
     cases: searches,
-    timeoutMs: isTorture ? 3_600_000 : 300_000,
+    timeoutMs: 180_000,
     chance: {
       modelRuns: isTorture ? runs.torture : runs.usual,
       modelSteps: 100,

@@ -49,6 +49,7 @@ export interface SceneContext {
   readonly hintMs: number
   readonly chance: ChanceOptions
   readonly leaseMs: number
+  readonly onHistory: (() => void) | undefined
   claimsMade: number
 }
 
@@ -66,6 +67,8 @@ export interface SceneOptions {
   readonly chance?: ChanceOptions | undefined
   /** The lease of cases that do not depend on its length; 30 s by default. */
   readonly leaseMs?: number | undefined
+  /** Called before each history of a search. */
+  readonly onHistory?: (() => void) | undefined
 }
 
 /** Options of cases that draw random histories, and of repeating a failure. */

@@ -62,7 +62,7 @@ export class Scene {
   /** Begins a case: creates a subject and opens its driver. */
   static async begin(create: CreateSubject, options: SceneOptions = {}): Promise<Scene> {
     const { log = new CallLog(), hintMs = hintMsUsual, chance = {} } = options
-    const { leaseMs = leaseMsUsual, resources = new CaseResources() } = options
+    const { leaseMs = leaseMsUsual, resources = new CaseResources(), onHistory } = options
     const subject = options.subject ?? (await create())
     await resources.own(subject)
     const context: SceneContext = {
@@ -74,6 +74,7 @@ export class Scene {
       hintMs,
       chance,
       leaseMs,
+      onHistory,
       claimsMade: 0,
     }
     return await Scene.#openOn(context, subject.driver, 'q', 'one', '')
@@ -124,6 +125,11 @@ export class Scene {
   muteLog(): void {
     this.#context.log.lines.length = 0
     this.#context.log.isOn = false
+  }
+
+  /** Called by a search before each of its histories, each of which may take as long as a case. */
+  beginHistory(): void {
+    this.#context.onHistory?.()
   }
 
   /** The same driver, another queue. */

@@ -2,6 +2,7 @@ import { foundByRuns } from './found-by-runs.ts'
 import { foundByTestsOfCalls } from './found-by-tests/calls.ts'
 import { foundByTestsOfClaims } from './found-by-tests/claims.ts'
 import { foundByTestsOfCliAndDashboard } from './found-by-tests/cli-and-dashboard.ts'
+import { foundByTestsOfConformance } from './found-by-tests/conformance.ts'
 import { foundByTestsOfControllers } from './found-by-tests/controllers.ts'
 import { foundByTestsOfCoreAndMemory } from './found-by-tests/core-and-memory.ts'
 import { foundByTestsOfInspection } from './found-by-tests/inspection.ts'
@@ -24,6 +25,7 @@ import type { SourceMutant } from './source-mutant.ts'
 
 /** Known defects, put back one at a time. */
 export const sourceMutants: readonly SourceMutant[] = [
+  ...foundByTestsOfConformance,
   ...foundByTestsOfCoreAndMemory,
   ...foundByTestsOfQueues,
   ...foundByTestsOfCalls,

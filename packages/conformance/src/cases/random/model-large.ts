@@ -254,6 +254,7 @@ async function compareLarge(s: Scene): Promise<void> {
   s.muteLog()
   let scenes: readonly Scene[] = able.peers ? [s, await s.peer()] : [s]
   for (let index = 0; index < Math.ceil(modelRuns / runsPerLarge); index += 1) {
+    s.beginHistory()
     const run = new ModelRun(scenes, `large ${seed} ${index}`, keysMax)
     const history = new LargeHistory(run, new Chance(seed + index), able)
     try {
@@ -274,7 +275,6 @@ export const modelLargeCases: readonly Case[] = [
     id: 'model.alike.large',
     title: 'after any history of large batches the driver answers as the model does',
     needs: { order: 'per-producer' },
-    timeoutMs: 120_000,
     run: compareLarge,
   },
 ]

@@ -1,0 +1,117 @@
+import type { FoundByTest } from '../source-mutant.ts'
+
+/** Defects of the conformance suite, and the tests that find them. */
+export const foundByTestsOfConformance: readonly FoundByTest[] = [
+  {
+    name: 'the end of a case of the conformance suite has no time limit',
+    edits: [
+      {
+        file: 'packages/conformance/src/run-cases.ts',
+        find: 'await withinTime(what, async () => await end(), storeTimeoutOf(options))',
+        replace: 'await end()',
+      },
+    ],
+    finder: {
+      file: 'packages/conformance/test/run-cases.test.ts',
+      title: 'a driver whose close never ends fails its cases, one after the other',
+    },
+  },
+  {
+    name: 'creating the subject of a case of the conformance suite has no time limit',
+    edits: [
+      {
+        file: 'packages/conformance/src/run-cases.ts',
+        find: "await withinTime('creating the subject', () => created, storeTimeoutOf(options))",
+        replace: 'await created',
+      },
+    ],
+    finder: {
+      file: 'packages/conformance/test/run-cases.test.ts',
+      title: 'a subject that is never created fails its cases, one after the other',
+    },
+  },
+  {
+    name: 'the end of a case of the conformance suite stops at the first driver that cannot be closed',
+    edits: [
+      {
+        file: 'packages/conformance/src/scene/case-resources.ts',
+        find: 'await end().catch((error: unknown) => errors.push(error))',
+        replace: 'await end()',
+      },
+    ],
+    finder: {
+      file: 'packages/conformance/test/run-cases.test.ts',
+      title: 'a driver that cannot be closed does not keep the store from being removed',
+    },
+  },
+  {
+    name: 'a driver that opens after its case of the conformance suite has ended stays open',
+    edits: [
+      {
+        file: 'packages/conformance/src/scene/case-resources.ts',
+        find: 'if (this.#hasEnded) await driver.close()',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/conformance/test/run-cases.test.ts',
+      title: 'a driver that opens after the limit of its case is closed',
+    },
+  },
+  {
+    name: 'a store that a case of the conformance suite creates after its end stays',
+    edits: [
+      {
+        file: 'packages/conformance/src/scene/case-resources.ts',
+        find: 'if (this.#hasEnded) await subject.dispose?.()',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/conformance/test/run-cases.test.ts',
+      title: 'another store that a case creates after its limit is removed',
+    },
+  },
+  {
+    name: 'a subject of the conformance suite that is created too late keeps its store',
+    edits: [
+      {
+        file: 'packages/conformance/src/run-cases.ts',
+        find: 'await late.dispose?.()',
+        replace: 'late',
+      },
+    ],
+    finder: {
+      file: 'packages/conformance/test/run-cases.test.ts',
+      title: 'a subject that is created after its limit is disposed of',
+    },
+  },
+  {
+    name: 'the conformance suite compares no history with the model, and says that they are alike',
+    edits: [
+      {
+        file: 'packages/conformance/src/cli.ts',
+        find: 'if (value !== undefined && value < 1) {',
+        replace: 'if (value !== undefined && value < 0) {',
+      },
+    ],
+    finder: {
+      file: 'packages/conformance/test/cli.test.ts',
+      title: 'a usage error prints the usage',
+    },
+  },
+  {
+    name: 'a search of the conformance suite may take no longer than another case',
+    edits: [
+      {
+        file: 'packages/conformance/src/run-cases.ts',
+        find: "next('a history of the case')",
+        replace: 'undefined',
+      },
+    ],
+    finder: {
+      file: 'packages/conformance/test/run-cases.test.ts',
+      title: 'a search may take as long for each of its histories, and no longer',
+    },
+  },
+]
