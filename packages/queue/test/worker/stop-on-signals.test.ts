@@ -99,7 +99,9 @@ test('a store that says nothing does not keep the process', async () => {
   const { code } = await program.ended
   // That the store did not close makes the stop a failed one.
   expect(code).toBe(1)
-  expect(program.lines).toEqual(['running', 'stopping', 'stopped', 'add ERR_UNKNOWN_OUTCOME'])
+  expect(program.lines.slice(0, 2)).toEqual(['running', 'stopping'])
+  // Of a process that was held up until all its time was over, these come in the other order.
+  expect(program.lines.slice(2).sort()).toEqual(['add ERR_UNKNOWN_OUTCOME', 'stopped'])
 })
 
 test.each([
