@@ -6,6 +6,7 @@ import { foundByTestsOfConformance } from './found-by-tests/conformance.ts'
 import { foundByTestsOfControllers } from './found-by-tests/controllers.ts'
 import { foundByTestsOfCoreAndMemory } from './found-by-tests/core-and-memory.ts'
 import { foundByTestsOfInspection } from './found-by-tests/inspection.ts'
+import { foundByTestsOfKeyStates } from './found-by-tests/key-states.ts'
 import { foundByTestsOfMetrics } from './found-by-tests/metrics.ts'
 import { foundByTestsOfOperators } from './found-by-tests/operators.ts'
 import { foundByTestsOfPostgres } from './found-by-tests/postgres.ts'
@@ -27,6 +28,7 @@ import type { SourceMutant } from './source-mutant.ts'
 export const sourceMutants: readonly SourceMutant[] = [
   ...foundByTestsOfConformance,
   ...foundByTestsOfCoreAndMemory,
+  ...foundByTestsOfKeyStates,
   ...foundByTestsOfQueues,
   ...foundByTestsOfCalls,
   ...foundByTestsOfClaims,

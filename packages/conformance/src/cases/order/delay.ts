@@ -254,6 +254,23 @@ export const delayCases: readonly Case[] = [
       await s.step(50)
       assert.deepEqual(await s.claimKeys({ dueBy }), ['early', 'exact'])
       assert.deepEqual(await s.claimKeys(), ['late'])
+      // In their order, also those that were put back, of one instant and of several.
+      for (const ms of [0, 5]) {
+        const [first, second, third] = [`1 by ${ms}`, `2 by ${ms}`, `3 by ${ms}`] as const
+        await s.addAfter(`late by ${ms}`, 1_000, { priority: 5 })
+        await s.add(first)
+        await s.step(ms)
+        await s.add(second)
+        const claims = [await s.claimOne(first), await s.claimOne(second)] as const
+        await s.release(claims[0])
+        await s.step(ms)
+        await s.add(third)
+        await s.release(claims[1])
+        const instant = s.now()
+        await s.step(1_000)
+        assert.deepEqual(await s.claimKeys({ dueBy: instant }), [first, second, third])
+        assert.deepEqual(await s.claimKeys(), [`late by ${ms}`])
+      }
     },
   },
   {
