@@ -5,13 +5,13 @@
  */
 export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/backoff': 5,
-  '@sluice/cli': 317.4,
-  '@sluice/conformance': 91.1,
-  '@sluice/conformance/cli': 79.5,
-  '@sluice/conformance/node-test': 77.1,
+  '@sluice/cli': 317.6,
+  '@sluice/conformance': 91.4,
+  '@sluice/conformance/cli': 79.7,
+  '@sluice/conformance/node-test': 77.4,
   '@sluice/conformance/other-process': 4,
   '@sluice/conformance/sqlite-witness': 1,
-  '@sluice/conformance/vitest': 77.1,
+  '@sluice/conformance/vitest': 77.4,
   '@sluice/core': 11,
   '@sluice/core/driver': 7,
   '@sluice/core/testing': 3,
