@@ -13,6 +13,7 @@ import {
 import { fakeClock } from '@sluice/core/testing'
 import { expect, test } from 'vitest'
 import { memoryDriver } from '../src/index.ts'
+import { blankClaim } from './blank-claim.ts'
 import { HandClock } from './hand-clock.ts'
 import { claim, open, options } from './hand-driver.ts'
 
@@ -74,6 +75,32 @@ test('tokens begin at the microseconds of the real clock, and rise across all qu
   void driver.open({})
   add(driver, ['c'])
   expect(claim(driver, 1)[0]!.token).toBeGreaterThan(tokens[2]!)
+})
+
+test('a claim that has ended says nothing of the next one of its key, nor ends it', () => {
+  const driver = memoryDriver()
+  void driver.open({ clock: fakeClock() })
+  const direct = driver.direct!('q')
+  const [first, second] = [blankClaim(), blankClaim()]
+  for (const into of [first, second]) {
+    direct.ask({ key: 'a', item: undefined, priority: 0, delayMs: 0, trace: 'trace' }, options)
+    expect(direct.claim(into, 'h', never)).toBe(true)
+    if (into === first) expect(direct.done(into.handle, into.token, false)).toBe('idle')
+  }
+  expect(second.handle).toBe(first.handle)
+  expect(direct.readyAt!(first.handle, first.token)).toBe(never)
+  expect(direct.trace!(first.handle, first.token)).toBeUndefined()
+  expect(direct.trace!(second.handle, second.token)).toBe('trace')
+  expect(direct.done(first.handle, first.token, false)).toBe('lost')
+  expect(direct.done(second.handle, second.token, false)).toBe('idle')
+  // The same of keys whose rows are plain.
+  for (const into of [first, second]) {
+    direct.add('b', undefined, 0, options)
+    expect(direct.claim(into, 'h', never)).toBe(true)
+    if (into === first) expect(direct.done(into.handle, into.token, false)).toBe('idle')
+  }
+  expect(direct.done(first.handle, first.token, false)).toBe('lost')
+  expect(direct.done(second.handle, second.token, false)).toBe('idle')
 })
 
 test('keeps its keys while it is closed', () => {

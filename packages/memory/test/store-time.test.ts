@@ -174,6 +174,21 @@ test('a delay is counted from the exact time', () => {
   expect(queue.nextAt()).toBe(1_000_007)
 })
 
+test.each([
+  ['a retry', { as: 'retry', delayMs: 10 }],
+  [
+    'a run that asks for another one',
+    { as: 'done', forget: false, again: { delayMs: 10, priority: 0 } },
+  ],
+] as const)('the delay of %s is counted from the exact time', (_, how) => {
+  const queue = open()
+  queue.add('a', undefined, 0, options)
+  expect(queue.claim(into, 'h', never)).toBe(true)
+  const { handle, key, token } = into
+  pass(7)
+  expect(queue.finish(handle, { ...how, key, token }, options).dueAt).toBe(1_000_017)
+})
+
 test('leases begin and end exactly', () => {
   const driver = memoryDriver()
   void driver.open({})

@@ -72,4 +72,37 @@ export const foundByTestsOfKeyStates: readonly FoundByTest[] = [
       title: 'priority.delayed.rise',
     },
   },
+  {
+    name: 'in memory, a claim that has ended can end the next one of its key',
+    edits: [
+      {
+        file: 'packages/memory/src/rows/row-links.ts',
+        find: 'this.cells[at] === (token | 0) &&',
+        replace: '',
+      },
+      {
+        file: 'packages/memory/src/rows/row-links.ts',
+        find: 'this.cells[at | 1] === ((token / tokenUnit) | 0)',
+        replace: 'token > 0',
+      },
+    ],
+    finder: {
+      file: 'packages/memory/test/memory-driver.test.ts',
+      title: 'a claim that has ended says nothing of the next one of its key, nor ends it',
+    },
+  },
+  {
+    name: 'in memory, the delay of a retry is counted from a coarse time, so that it ends early',
+    edits: [
+      {
+        file: 'packages/memory/src/direct-verbs.ts',
+        find: 'const now = isDelayed ? time.exact() : time.coarse()',
+        replace: 'const now = time.coarse()',
+      },
+    ],
+    finder: {
+      file: 'packages/memory/test/store-time.test.ts',
+      title: 'is counted from the exact time',
+    },
+  },
 ]
