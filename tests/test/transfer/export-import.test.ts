@@ -77,6 +77,14 @@ describe.each([...storeKinds, postgresKind()])('$name', ({ make }) => {
     await target.close()
   })
 
+  test('a queue that was closed is neither exported nor imported, whatever the lines', async () => {
+    const { source, target } = await setUp()
+    await source.close()
+    await target.close()
+    await expect(collect(exportQueue(source))).rejects.toMatchObject({ code: 'ERR_CLOSED' })
+    await expect(importQueue(target, [])).rejects.toMatchObject({ code: 'ERR_CLOSED' })
+  })
+
   test('texts with line ends of Unicode go through a file that readLines reads', async () => {
     const { source, target } = await setUp()
     const key = 'a\u2028b\u2029c'

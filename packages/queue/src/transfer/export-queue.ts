@@ -29,7 +29,6 @@ export async function* exportQueue<T>(queue: Queue<T>): AsyncGenerator<string, v
   const core = coreOf(queue)
   const { calls } = core
   const { driver, name } = calls
-  if (core.phase === 'closed') throw calls.closedError()
   const transfer = transferOf('queue', driver)
   // Adds that were accepted are in the copy.
   await calls.inquire(() => core.backend.idle())

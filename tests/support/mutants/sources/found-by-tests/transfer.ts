@@ -296,4 +296,18 @@ export const foundByTestsOfTransfer: readonly FoundByTest[] = [
       title: 'an onProgress that',
     },
   },
+  {
+    name: 'an import into a queue that was closed blames the lines',
+    edits: [
+      {
+        file: 'packages/queue/src/transfer/import-queue.ts',
+        find: "if (core.phase === 'closed') throw calls.closedError()",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'tests/test/transfer/export-import.test.ts',
+      title: 'a queue that was closed is neither exported nor imported',
+    },
+  },
 ]
