@@ -13,7 +13,11 @@ test('a store gets no more keys and text in a call than it wants', async () => {
   const { importRows } = transfer!
   Object.assign(transfer!, {
     importRows: (queue: string, rows: readonly TransferRow[]) => {
-      const bytes = rows.reduce((sum, { key, item = '' }) => sum + key.length + item.length, 0)
+      const bytes = rows.reduce(
+        (sum, { key, item = '', lastError = '' }) =>
+          sum + key.length + item.length + lastError.length,
+        0,
+      )
       calls.push({ keys: rows.length, bytes })
       return importRows.call(transfer, queue, rows)
     },
@@ -25,13 +29,16 @@ test('a store gets no more keys and text in a call than it wants', async () => {
   })
   const long = Array.from({ length: 4 }, (_, at) => ({ id: `a${at}`, text: 'x'.repeat(200) }))
   const short = Array.from({ length: 20 }, (_, at) => ({ id: `b${at}`, text: '' }))
+  await queue.addMany(Array.from({ length: 4 }, (_, at) => ({ id: `c${at}`, text: '' })))
+  for (const failed of await queue.getMany(4)) await failed.park(new Error('x'.repeat(200)))
   await queue.addMany([...long, ...short])
   await queue.close()
   await moveQueues({ from, to })
   const expected = [1, 1, 1, 1]
   expect(calls.slice(0, 4).map(({ keys }) => keys)).toEqual(expected)
-  expect(calls.slice(4).every(({ keys, bytes }) => keys <= 5 && bytes <= 100)).toBe(true)
-  expect(calls.reduce((sum, { keys }) => sum + keys, 0)).toBe(24)
+  expect(calls.slice(-4).map(({ keys }) => keys)).toEqual(expected)
+  expect(calls.slice(4, -4).every(({ keys, bytes }) => keys <= 5 && bytes <= 100)).toBe(true)
+  expect(calls.reduce((sum, { keys }) => sum + keys, 0)).toBe(28)
 })
 
 test.each([

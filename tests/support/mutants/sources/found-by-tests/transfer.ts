@@ -310,4 +310,18 @@ export const foundByTestsOfTransfer: readonly FoundByTest[] = [
       title: 'a queue that was closed is neither exported nor imported',
     },
   },
+  {
+    name: 'a move sends keys with long errors in a call that is too large',
+    edits: [
+      {
+        file: 'packages/queue/src/transfer/transfer-batches.ts',
+        find: ' + (row.lastError?.length ?? 0)',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'tests/test/transfer/pages-of-a-move.test.ts',
+      title: 'a store gets no more keys and text in a call than it wants',
+    },
+  },
 ]
