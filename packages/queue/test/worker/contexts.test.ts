@@ -52,3 +52,27 @@ test('a batch has the context of its first call, not that of the batch before it
   await caller.run('of the fourth', () => queue.add('b'))
   expect(seen).toEqual(['of the first', 'of the second', 'of the fourth'])
 })
+
+test('a handler gets the key and the token of its run, the counts of failures, and the priority', async () => {
+  const scene = new Scene(late)
+  const { clock, driver } = scene
+  const queue = scene.limited<{ id: number }>()
+  const key = 'json:{"id":1}'
+  await queue.add({ id: 1 }, { priority: 7 })
+  const asOther = { limit: 1, holder: 'gone', claimId: 'gone', leaseMs: 100 }
+  const { claims } = await driver.claim('q', asOther)
+  await clock.step(100)
+  await driver.expire('q', claims, { dedupe: 'client-go', maxCrashes: 5 })
+  await queue.inspect.runNow(key)
+  const seen: unknown[] = []
+  const worker = createWorker({
+    queue,
+    handler: (_item, { key, token, failures, crashes, priority }) => {
+      seen.push({ key, token, failures, crashes, priority })
+    },
+  })
+  await clock.step(0)
+  const token = (claims[0]?.token ?? 0) + 1
+  expect(seen).toEqual([{ key, token, failures: 1, crashes: 1, priority: 7 }])
+  await worker.stop()
+})

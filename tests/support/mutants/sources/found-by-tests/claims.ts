@@ -143,4 +143,18 @@ export const foundByTestsOfClaims: readonly FoundByTest[] = [
       title: 'push for keys that have become due comes before that of a key which is ready now',
     },
   },
+  {
+    name: 'a handler does not get how often its key has crashed',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/run-context.ts',
+        find: 'this.crashes = held.crashes',
+        replace: 'this.crashes = 0',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/contexts.test.ts',
+      title: 'a handler gets the key and the token of its run',
+    },
+  },
 ]
