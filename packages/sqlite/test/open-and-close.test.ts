@@ -42,6 +42,17 @@ test('an option that is undefined is absent, also one of the other way to name a
   database.close()
 })
 
+test('a new file says in its user_version which schema it has, as programs read it that are older', async () => {
+  const file = scratchFile()
+  const driver = sqliteDriver({ file })
+  await driver.open({})
+  await driver.close()
+  const database = new Database(file)
+  const schema = database.prepare('select max(version) from sluice_schema').pluck().get()
+  assert.equal(database.pragma('user_version', { simple: true }), schema)
+  database.close()
+})
+
 /** A database as TypeScript before 6.0 reads the types of better-sqlite3. */
 interface OlderDatabase extends Omit<Database.Database, 'prepare'> {
   prepare(sql: string): Database.Statement<unknown[]> | Database.Statement<[NonNullable<unknown>]>

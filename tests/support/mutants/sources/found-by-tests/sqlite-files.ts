@@ -355,4 +355,18 @@ export const foundByTestsOfSqliteFiles: readonly FoundByTest[] = [
       title: 'a write that fails otherwise after a wait rejects at once',
     },
   },
+  {
+    name: 'a file of SQLite does not say which schema it has',
+    edits: [
+      {
+        file: 'packages/sqlite/src/schema/migrate.ts',
+        find: 'pragma user_version = $',
+        replace: 'select $',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/open-and-close.test.ts',
+      title: 'a new file says in its user_version which schema it has',
+    },
+  },
 ]
