@@ -29,6 +29,9 @@ test('a worker that is stopping is live, and not ready any more', async () => {
   running.resolve()
   await stopping
   expect(worker.health()).toMatchObject({ live: true, ready: false, reasons: ['STOPPED'] })
+  // As the end of a block with `await using` does.
+  await worker.stop()
+  expect(worker.health().reasons, 'after another stop').toEqual(['STOPPED'])
   // A timer that is left keeps the process alive.
   expect(scene.clock.waiters()).toBe(0)
 })

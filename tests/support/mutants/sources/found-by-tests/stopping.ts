@@ -340,4 +340,18 @@ export const foundByTestsOfStopping: readonly FoundByTest[] = [
       title: 'a queue of another library that has no addMany',
     },
   },
+  {
+    name: 'a worker that is stopped twice is stopping for ever',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/create-worker.ts',
+        find: "if (this.#phase === 'running') this.#phase = 'stopping'",
+        replace: "this.#phase = 'stopping'",
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/worker-health.test.ts',
+      title: 'a worker that is stopping is live, and not ready any more',
+    },
+  },
 ]
