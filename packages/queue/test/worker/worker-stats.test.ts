@@ -75,6 +75,24 @@ describe.each(setups)('the registration of a worker, over $way', (setup) => {
     await worker.stop()
   })
 
+  test('has how long handlers ran, without the onExhausted that is asked after them', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    const worker = createWorker({
+      queue,
+      handler: () => Promise.reject(new Error('no')),
+      maxFailures: 1,
+      onExhausted: () =>
+        new Promise((resolve) => {
+          scene.clock.startTimer(14_000, () => resolve('drop'))
+        }),
+    })
+    await queue.add('a')
+    await scene.clock.step(20_000)
+    expect(byBound((await stats(scene)).work)).toEqual({ 0.25: 1 })
+    await worker.stop()
+  })
+
   test('is sent once more when it stops, with a concurrency of 0', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()

@@ -354,4 +354,18 @@ export const foundByTestsOfStopping: readonly FoundByTest[] = [
       title: 'a worker that is stopping is live, and not ready any more',
     },
   },
+  {
+    name: 'the time that onExhausted takes counts as work of the handler',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/handler-run.ts',
+        find: '    this.#tookMs = this.#elapsedMs()\n',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/worker-stats.test.ts',
+      title: 'has how long handlers ran, without the onExhausted',
+    },
+  },
 ]
