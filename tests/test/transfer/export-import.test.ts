@@ -85,6 +85,18 @@ describe.each([...storeKinds, postgresKind()])('$name', ({ make }) => {
     await expect(importQueue(target, [])).rejects.toMatchObject({ code: 'ERR_CLOSED' })
   })
 
+  test('a key that is imported wakes a get that waits for it', async () => {
+    const { source, target } = await setUp()
+    const lines = await collect(exportQueue(source))
+    const getting = target.get()
+    await importQueue(target, lines)
+    const held = await getting
+    expect(held?.key).toBeDefined()
+    await held?.release()
+    await source.close()
+    await target.close()
+  })
+
   test('texts with line ends of Unicode go through a file that readLines reads', async () => {
     const { source, target } = await setUp()
     const key = 'a\u2028b\u2029c'
@@ -230,6 +242,7 @@ describe.each([...storeKinds, postgresKind()])('$name', ({ make }) => {
   test.each([
     ['no JSON', ['{'], 'lines[0]'],
     ['no head', ['{"key":"a"}'], 'lines[0].seq'],
+    ['a head of another program', ['{"sluice":"other","version":1}'], 'lines[0]'],
     ['a head of another version', ['{"sluice":"queue","version":9}'], 'lines[0]'],
     [
       'something after the end',
@@ -282,6 +295,8 @@ describe.each([...storeKinds, postgresKind()])('$name', ({ make }) => {
       [undefined, bucket({ perSecond: -1 })],
       'lines[1].bucket.perSecond',
     ],
+    ['a bucket without a name', [undefined, bucket({ name: 1 })], 'lines[1].bucket.name'],
+    ['a priority that is none', [undefined, row({ priority: 1_001 })], 'lines[1].priority'],
     ['a bucket of parts', [undefined, bucket({ burst: 0.5 })], 'lines[1].bucket.burst'],
     [
       'a bucket with more than it holds',

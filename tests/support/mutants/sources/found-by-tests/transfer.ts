@@ -324,4 +324,18 @@ export const foundByTestsOfTransfer: readonly FoundByTest[] = [
       title: 'a store gets no more keys and text in a call than it wants',
     },
   },
+  {
+    name: 'an import takes keys of a priority that no add may have',
+    edits: [
+      {
+        file: 'packages/queue/src/transfer/transfer-lines.ts',
+        find: '.priority`, priority)',
+        replace: '.priority`, 0)',
+      },
+    ],
+    finder: {
+      file: 'tests/test/transfer/export-import.test.ts',
+      title: 'a priority that is none',
+    },
+  },
 ]
