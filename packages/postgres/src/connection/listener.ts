@@ -75,6 +75,8 @@ export class Listener {
   #endWait: () => void = () => {}
   #client: PgListener | undefined
   #isConnected = false
+  /** Why the connection is broken, if it is. Its end may follow later. */
+  #brokenBy: unknown
   /** Whether a statement is under way on the connection, which takes one at a time. */
   #isBusy = false
   /** The answer to the last statement that was asked. */
@@ -184,13 +186,17 @@ export class Listener {
     const client = this.#use.make()
     this.#client = client
     this.#isConnected = false
+    this.#brokenBy = undefined
     // Only of the current connection: events of an earlier one must not end a wait for this one.
-    client.on('error', () => {
-      if (this.#client === client) this.#endWait()
+    client.on('error', (error) => {
+      if (this.#client !== client) return
+      this.#brokenBy = error
+      this.#endWait()
     })
     client.on('end', () => {
       if (this.#client !== client) return
       this.#client = undefined
+      this.#brokenBy ??= new Error('listening ended')
       this.#endWait()
     })
     client.on('notification', ({ payload = '' }) => {
@@ -214,10 +220,11 @@ export class Listener {
       }
     })
     await send(`${proofMark}${nonce}`)
-    this.#isProven = await Promise.race([came, this.#wait(proofMs).then(() => false)])
-    if (this.#client === undefined && !this.#isStopped) {
-      throw new Error('listening ended')
+    if (this.#brokenBy === undefined) {
+      this.#isProven = await Promise.race([came, this.#wait(proofMs).then(() => false)])
     }
+    // Over a broken connection nothing arrives, which says nothing about the next one.
+    if (this.#brokenBy !== undefined && !this.#isStopped) throw this.#brokenBy
     return this.#isProven
   }
 

@@ -50,6 +50,8 @@ let made: FakeConnection[]
 let notices: (string | undefined)[]
 let warnings: string[]
 let arrives: boolean
+/** Whether the first connection breaks while the proof is sent. */
+let breaksFirst: boolean
 let listener: Listener
 let onWarning: () => void
 
@@ -59,6 +61,7 @@ beforeEach(() => {
   notices = []
   warnings = []
   arrives = true
+  breaksFirst = false
   onWarning = () => {}
   const environment = { clock, random: () => 0.5 }
   const limited = new Warnings(environment, () => onWarning())
@@ -71,7 +74,8 @@ beforeEach(() => {
       return connection as unknown as PgListener
     },
     async send(payload) {
-      if (arrives) made.at(-1)?.emit('notification', { payload })
+      if (breaksFirst && made.length === 1) made[0]?.emit('error', new Error('57P01'))
+      else if (arrives) made.at(-1)?.emit('notification', { payload })
     },
     onNotice: (queue) => void notices.push(queue),
     onWarning(kind, message, cause) {
@@ -173,6 +177,30 @@ test('where notices do not come, that is found out, and tried again after a minu
   arrives = true
   await clock.step(10_000)
   expect(made).toHaveLength(2)
+  expect(listener.isProven).toBe(true)
+})
+
+test.each(['error', 'end'])(
+  'a connection whose %s comes before the proof is replaced soon',
+  async (event) => {
+    arrives = false
+    const started = listener.start()
+    await clock.step(100)
+    arrives = true
+    made[0]!.emit(event, new Error('57P01'))
+    await started
+    await clock.step(1_000)
+    expect(warnings).toEqual(['listen'])
+    expect(made).toHaveLength(2)
+    expect(listener.isProven).toBe(true)
+  },
+)
+
+test('what breaks a connection before its proof is sent is no lack of notices', async () => {
+  breaksFirst = true
+  void listener.start()
+  await clock.step(1_000)
+  expect(warnings).toEqual(['listen'])
   expect(listener.isProven).toBe(true)
 })
 

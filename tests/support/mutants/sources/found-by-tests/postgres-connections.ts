@@ -57,6 +57,20 @@ export const foundByTestsOfPostgresConnections: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'a connection that breaks before the proof counts as one that gets no notices',
+    edits: [
+      {
+        file: 'packages/postgres/src/connection/listener.ts',
+        find: '      this.#brokenBy = error\n',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/listener.test.ts',
+      title: 'a connection whose error comes before the proof is replaced soon',
+    },
+  },
+  {
     name: 'calls that wait for a connection when the driver closes wait on',
     edits: [
       { file: pools, find: "endWait(new Error('the driver was closed'))", replace: 'void endWait' },
