@@ -5,9 +5,9 @@
  */
 export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/backoff': 5,
-  '@sluice/cli': 317.6,
+  '@sluice/cli': 317.8,
   '@sluice/conformance': 91.4,
-  '@sluice/conformance/cli': 79.7,
+  '@sluice/conformance/cli': 79.8,
   '@sluice/conformance/node-test': 77.4,
   '@sluice/conformance/other-process': 4,
   '@sluice/conformance/sqlite-witness': 1,
