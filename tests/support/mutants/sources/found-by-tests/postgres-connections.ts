@@ -67,7 +67,7 @@ export const foundByTestsOfPostgresConnections: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/postgres/test/connection/listener.test.ts',
-      title: 'a connection whose error comes before the proof is replaced soon',
+      title: 'what breaks a connection before its proof is sent is no lack of notices',
     },
   },
   {
