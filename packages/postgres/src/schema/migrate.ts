@@ -1,5 +1,6 @@
 import { checkObject, SluiceError } from '@sluice/core'
 import type { Connection, Connections } from '../connection/connection.ts'
+import { DeadlineError } from '../connection/deadline.ts'
 import { repeatableError, sqlStateOf } from '../connection/errors.ts'
 import { targetOf } from '../connection/target.ts'
 import { checkOptions, type MigrateMode, type PostgresOptions } from '../postgres-options.ts'
@@ -70,7 +71,7 @@ export async function bringUpToDate(
   // Programs do without the public functions: only a role that may install them looks for them.
   if (state.isComplete && !(mayInstall && (await lacksPublicFunctions(connections, schema))))
     return []
-  return await connections.transaction((connection) => install(connection, schema))
+  return await alone(connections, schema, install)
 }
 
 async function lacksPublicFunctions(connections: Connections, schema: string): Promise<boolean> {
@@ -80,9 +81,7 @@ async function lacksPublicFunctions(connections: Connections, schema: string): P
   return outdated.length > 0
 }
 
-async function install(connection: Connection, schema: string): Promise<readonly string[]> {
-  await lockSchema(connection, schema)
-  const state = await SchemaState.read(connection, schema)
+async function install(connection: Connection, state: SchemaState): Promise<readonly string[]> {
   state.refuseNewer()
   if (state.isHollow) throw state.older()
   try {
@@ -144,9 +143,7 @@ function orForeign(error: unknown, schema: string): unknown {
 }
 
 async function prune(connections: Connections, schema: string): Promise<readonly string[]> {
-  return await connections.transaction(async (connection) => {
-    await lockSchema(connection, schema)
-    const state = await SchemaState.read(connection, schema)
+  return await alone(connections, schema, async (connection, state) => {
     const unusedFunctions = await state.unusedFunctions(connection)
     // Without arguments, since no two functions of a schema have the same name here.
     const names = unusedFunctions.map((name) => `${quoteIdentifier(schema)}.${name}`)
@@ -155,7 +152,29 @@ async function prune(connections: Connections, schema: string): Promise<readonly
   })
 }
 
-/** Until the end of the transaction no other process installs or drops anything in the schema. */
+/** Works on a schema in one transaction, until whose end no other process installs or drops anything in it. */
+async function alone<T>(
+  connections: Connections,
+  schema: string,
+  work: (connection: Connection, state: SchemaState) => Promise<T>,
+): Promise<T> {
+  try {
+    return await connections.transaction(async (connection) => {
+      await lockSchema(connection, schema)
+      return await work(connection, await SchemaState.read(connection, schema))
+    })
+  } catch (error) {
+    if (!SluiceError.is(error) || !(error.cause instanceof DeadlineError)) throw error
+    throw new SluiceError(
+      'ERR_STORE',
+      `the schema ${JSON.stringify(schema)} was not brought up to date: ${error.cause.message}; another session ` +
+        'may hold its lock, as one does that migrates it, or the migration takes longer: run migrate() with a ' +
+        'larger timeoutMs before programs open the store',
+      { cause: error, retryable: true },
+    )
+  }
+}
+
 async function lockSchema(connection: Connection, schema: string): Promise<void> {
   // Whatever the role is set to, this waits for as long as it takes. Old servers lack the last of them.
   await connection.script(`select pg_catalog.set_config(name, '0', true) from pg_catalog.pg_settings

@@ -3,7 +3,7 @@
  * came first, as a role that may not create anything.
  */
 import { embed, readSql } from '@sluice/embed-sql'
-import type pg from 'pg'
+import pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { ask, askOptions as options } from '../support/asks.ts'
 import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
@@ -199,4 +199,24 @@ test('the doctor and migrate: verify say which functions are missing', async () 
     code: 'ERR_SCHEMA_OLDER',
     message: expect.stringMatching(/lacks functions .*\bclaim_[0-9a-f]{8}\b/),
   })
+})
+
+test('a program that waits in vain for another one that migrates says so', async () => {
+  const schema = 'roll_waits'
+  const migrating = new pg.Client({ connectionString: server.url })
+  await migrating.connect()
+  // What is not committed yet, of a script that is applied by hand, holds others up like the lock itself.
+  await migrating.query(`begin; create schema ${schema}`)
+  // real time: the deadline of a statement.
+  const options = { connectionString: server.url, schema, timeoutMs: 300 }
+  await expect(current.migrate(options)).rejects.toMatchObject({
+    code: 'ERR_STORE',
+    retryable: true,
+    message: expect.stringMatching(
+      /the schema "roll_waits" was not brought up to date: .*another session may hold its lock/,
+    ),
+  })
+  await migrating.query('rollback')
+  await migrating.end()
+  expect(await current.migrate({ pool, schema })).toMatchObject({ version: current.schemaVersion })
 })

@@ -108,4 +108,18 @@ export const foundByTestsOfPostgresConnections: readonly FoundByTest[] = [
       title: 'keys and queues are refused where the library refuses them',
     },
   },
+  {
+    name: 'a program that waits for another one that migrates says only that a statement got no answer',
+    edits: [
+      {
+        file: 'packages/postgres/src/schema/migrate.ts',
+        find: '!(error.cause instanceof DeadlineError)',
+        replace: 'error.cause !== undefined',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/schema/roll-out.test.ts',
+      title: 'a program that waits in vain for another one that migrates says so',
+    },
+  },
 ]
