@@ -100,7 +100,7 @@ async function withinTime<T>(
     timer.ref()
     const next = (following: string): void => {
       awaited = following
-      // Not once the time is over.
+      // Not after the time has ended.
       if (timer.stop()) timer.reset(timeoutMs)
     }
     work(next)

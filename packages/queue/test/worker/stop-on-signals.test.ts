@@ -100,7 +100,7 @@ test('a store that says nothing does not keep the process', async () => {
   // That the store did not close makes the stop a failed one.
   expect(code).toBe(1)
   expect(program.lines.slice(0, 2)).toEqual(['running', 'stopping'])
-  // Of a process that was held up until all its time was over, these come in the other order.
+  // Of a process that was held up until all its time had passed, these come in the other order.
   expect(program.lines.slice(2).sort()).toEqual(['add ERR_UNKNOWN_OUTCOME', 'stopped'])
 })
 
