@@ -36,7 +36,7 @@ Tests a driver. The module exports \`create\`, a function that returns a subject
   export const create = () => ({ driver: myDriver(), clock: fakeClock() })
 
 Options:
-  --only <id>          only this case, or the cases that begin with this; repeatable
+  --only <id>          only this case, or this group of cases: done, or done.*; repeatable
   --except <id=why>    a promise that the driver breaks on purpose; repeatable
   --seed <n>           the seed of random histories; a run prints its own
   --model-runs <n>     how many histories are compared with the model
@@ -100,13 +100,18 @@ function amount(name: (typeof amounts)[number], values: Values): number | undefi
   return value
 }
 
+/** The case of this id, or those of a group, which documents write as `done.*`. */
+function casesOf(name: string): readonly Case[] {
+  const group = name.replace(/\.\*$/, '')
+  const found = allCases.filter(({ id }) => id === group || id.startsWith(`${group}.`))
+  if (found.length === 0) throw new UsageError(`--only ${name}: no such case; see --list`)
+  return found
+}
+
 function chosenCases(only: readonly string[] | undefined): readonly Case[] {
   if (only === undefined) return allCases
-  for (const name of only) {
-    const isKnown = allCases.some(({ id }) => id === name || id.startsWith(`${name}.`))
-    if (!isKnown) throw new UsageError(`--only ${name}: no such case; see --list`)
-  }
-  return allCases.filter(({ id }) => only.some((name) => id === name || id.startsWith(`${name}.`)))
+  const chosen = new Set(only.flatMap(casesOf))
+  return allCases.filter((each) => chosen.has(each))
 }
 
 function exceptions(given: readonly string[] | undefined): Record<string, string> {

@@ -123,6 +123,15 @@ test('the cases can be listed', async () => {
   expect(out).toContain('subject.isolated  two subjects do not see each other\n')
 })
 
+test('a group of cases is chosen as documents name it, or by its name', async () => {
+  const [named, written] = [
+    await run('--list', '--only', 'done'),
+    await run('--list', '--only', 'done.*'),
+  ]
+  expect(written.code).toBe(exitCodes.ok)
+  expect(written.out).toBe(named.out)
+})
+
 describe('a usage error prints the usage', () => {
   test.each([
     [[], 'name one module'],

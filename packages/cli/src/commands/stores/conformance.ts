@@ -55,7 +55,7 @@ export const conformance: CommandSpec = {
   options: [
     {
       flags: '--only <ID>',
-      summary: 'only this case, or cases with this prefix',
+      summary: 'only this case, or this group of cases: done, or done.*',
       repeatable: true,
     },
     { flags: '--except <ID=WHY>', summary: 'a promise broken on purpose', repeatable: true },
