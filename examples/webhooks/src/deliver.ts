@@ -14,6 +14,8 @@ export function deliverTo(address: string, shop: Shop): Handler<string> {
       body: JSON.stringify(order),
       signal,
     })
+    // A text that nothing reads keeps its connection.
+    await answer.body?.cancel()
     if (answer.ok) return
     if (answer.status === 429 || answer.status >= 500) {
       const error = new Error(`the partner answered ${answer.status}`)

@@ -1,11 +1,14 @@
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { sqliteDriver } from '@sluice/sqlite'
 import { createRateLimitingQueue } from 'sluice'
 import { expect, onTestFinished, test } from 'vitest'
+import { deliverTo } from '../src/deliver.ts'
 import { Shop } from '../src/shop.ts'
 
 function scratchFile(): string {
@@ -52,4 +55,29 @@ test('an order whose transaction is rolled back is not delivered', async () => {
   expect(await webhooks.len()).toBe(1)
   shop.close()
   await webhooks.close()
+})
+
+test('long answers, which nothing reads, leave no connections open', async () => {
+  const [open, deliveries] = [new Set<unknown>(), 20]
+  const partner = createServer((request, response) => {
+    request.resume().on('end', () => response.writeHead(503).end('x'.repeat(200_000)))
+  })
+  partner.on('connection', (connection) => {
+    open.add(connection)
+    connection.on('close', () => open.delete(connection))
+  })
+  await new Promise<void>((resolve) => void partner.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    partner.close()
+    partner.closeAllConnections()
+  })
+  const { port } = partner.address() as AddressInfo
+  const shop = { find: () => ({ id: 'anna', total: 1, version: 1 }) } as unknown as Shop
+  const deliver = deliverTo(`http://127.0.0.1:${port}`, shop)
+  const { signal } = new AbortController()
+  const context = { key: 'order/anna', token: 1, failures: 0, crashes: 0, priority: 0, signal }
+  for (let at = 0; at < deliveries; at += 1) {
+    await expect(deliver('order/anna', context)).rejects.toThrow('the partner answered 503')
+  }
+  expect(open.size).toBeLessThan(deliveries / 2)
 })
