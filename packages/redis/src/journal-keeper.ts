@@ -123,7 +123,22 @@ export class JournalKeeper {
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true
     const { clock } = this.#environment
-    const endAt = clock.monotonicMs() + graceMs
+    let grace: Timer | undefined
+    const isOver = new Promise<void>((resolve) => {
+      grace = clock.startTimer(graceMs, resolve)
+      grace.ref()
+    })
+    // A primary that is silent would be waited for until it is given up.
+    await Promise.race([this.#untilFollowed(clock.monotonicMs() + graceMs), isOver])
+    grace?.stop()
+    this.#unwatch()
+    this.#timer?.stop()
+    this.#timer = undefined
+    this.#journals.clear()
+  }
+
+  async #untilFollowed(endAt: number): Promise<void> {
+    const { clock } = this.#environment
     while (this.#waitsForReplicas() && clock.monotonicMs() < endAt) {
       await this.#promptReplicas(Math.min(askMs, endAt - clock.monotonicMs()))
       // What the first look asks for is confirmed by the second.
@@ -132,10 +147,6 @@ export class JournalKeeper {
       if (!this.#waitsForReplicas()) break
       await new Promise<void>((resolve) => void clock.startTimer(50, resolve).ref())
     }
-    this.#unwatch()
-    this.#timer?.stop()
-    this.#timer = undefined
-    this.#journals.clear()
   }
 
   /** Replicas say how far they are once a second, and at once when a barrier asks for it. */

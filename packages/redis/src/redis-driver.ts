@@ -147,7 +147,7 @@ class RedisDriver implements Driver {
     this.#opened = undefined
     if (opened === undefined) return
     await opened.journal.close(journalCloseMs)
-    await opened.watch.stop()
+    opened.watch.stop()
     await opened.store.connections.close()
   }
 

@@ -49,18 +49,16 @@ export class Watch {
     if (error instanceof ReplyError && error.isWithheld) throw storeError(error)
     return async () => {
       this.#watchers.delete(each)
-      if (this.#watchers.size === 0) await this.stop()
+      if (this.#watchers.size === 0) this.stop()
     }
   }
 
-  /** Ends all subscriptions. */
-  async stop(): Promise<void> {
-    const subscriptions = [...this.#subscriptions.values()]
-    this.#subscriptions.clear()
-    for (const subscription of subscriptions) {
-      const unsubscribe = await subscription.catch(() => undefined)
-      await unsubscribe?.()
+  /** Ends all subscriptions, without a wait for the server: one that is silent would hold up a close. */
+  stop(): void {
+    for (const subscription of this.#subscriptions.values()) {
+      subscription.then((unsubscribe) => unsubscribe()).catch(() => {})
     }
+    this.#subscriptions.clear()
   }
 
   /** Returns the error if it fails. */

@@ -65,9 +65,14 @@ export class Link {
     this.#timer.stop()
   }
 
-  /** Opens a connection, and reads which process it leads to. */
-  static async open(options: LinkOptions, address?: Address): Promise<Link> {
+  /** Opens a connection, and reads which process it leads to. `onBegin` may keep it, and close it before. */
+  static async open(
+    options: LinkOptions,
+    address?: Address,
+    onBegin?: (link: Link) => void,
+  ): Promise<Link> {
     const link = new Link(options)
+    onBegin?.(link)
     link.#count(1)
     try {
       const opening = options.openClient(address, {

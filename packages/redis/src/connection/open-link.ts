@@ -25,6 +25,8 @@ export class OpenLink {
   readonly #environment: Environment
   #link: Link | undefined
   #opening: Promise<Link> | undefined
+  /** The connection that is being opened. */
+  #attempted: Link | undefined
   #error: unknown
   #restMs = 0
   #timer: Timer | undefined
@@ -68,6 +70,7 @@ export class OpenLink {
   close(): void {
     this.#isClosed = true
     this.#timer?.stop()
+    this.#attempted?.close()
     this.#link?.close()
   }
 
@@ -89,7 +92,9 @@ export class OpenLink {
 
   async #attempt(): Promise<Link> {
     const address = await this.#resolve()
-    const link = await Link.open(this.#options, address)
+    const link = await Link.open(this.#options, address, (begun) => {
+      this.#attempted = begun
+    })
     if (this.#isClosed) {
       link.close()
       throw new ConnectionError('the driver was closed', false)

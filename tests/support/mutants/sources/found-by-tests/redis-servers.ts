@@ -1,6 +1,6 @@
 import type { FoundByTest } from '../source-mutant.ts'
 
-/** Defects on servers of Redis that refuse writes or have many workers, and the tests that find them. */
+/** Defects on servers of Redis that refuse writes, are silent or have many workers, and the tests that find them. */
 export const foundByTestsOfRedisServers: readonly FoundByTest[] = [
   {
     name: 'a Redis that refuses writes does not tell its last token',
@@ -43,6 +43,48 @@ export const foundByTestsOfRedisServers: readonly FoundByTest[] = [
     finder: {
       file: 'packages/redis/test/connection/errors.test.ts',
       title: 'a store can be opened while its server refuses writes, and read',
+    },
+  },
+  {
+    name: 'the close of a driver on Redis waits for a silent server to end its subscriptions',
+    edits: [
+      {
+        file: 'packages/redis/src/watch.ts',
+        find: 'if (this.#watchers.size === 0) this.stop()',
+        replace: 'for (const one of this.#subscriptions.values()) await (await one)()',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/closing.test.ts',
+      title: 'does not wait for a server that is silent',
+    },
+  },
+  {
+    name: 'the close of a driver on Redis waits until its primary is given up',
+    edits: [
+      {
+        file: 'packages/redis/src/journal-keeper.ts',
+        find: 'await Promise.race([this.#untilFollowed(clock.monotonicMs() + graceMs), isOver])',
+        replace: 'await Promise.all([this.#untilFollowed(clock.monotonicMs() + graceMs), isOver])',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/closing.test.ts',
+      title: 'does not wait for a server that is silent',
+    },
+  },
+  {
+    name: 'a connection to Redis that is being opened outlives the close',
+    edits: [
+      {
+        file: 'packages/redis/src/connection/open-link.ts',
+        find: 'this.#attempted?.close()',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/closing.test.ts',
+      title: 'ends a connection that is being opened',
     },
   },
 ]
