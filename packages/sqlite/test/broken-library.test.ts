@@ -1,6 +1,7 @@
-/** A program in which better-sqlite3 is installed, and its binary cannot be loaded. */
+/** Programs in which better-sqlite3 cannot be loaded, or the file is out of reach. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import { sqliteDriver } from '@sluice/sqlite'
 import { onTestFinished, test } from 'vitest'
 import manifest from '../package.json' with { type: 'json' }
@@ -9,24 +10,39 @@ import { scratchFile } from './scratch.ts'
 const program = `
 const { sqliteDriver } = await import(${JSON.stringify(new URL('../src/index.ts', import.meta.url).href)})
 try {
-  await sqliteDriver({ file: process.argv[1] }).open({})
+  await sqliteDriver({ file: process.argv[1], library: process.argv[2] }).open({})
 } catch ({ code, message, retryable }) {
   console.log(JSON.stringify({ code, message, retryable }))
 }
 `
 
-test('a better-sqlite3 whose binary does not load says so, and what else there is', () => {
+/** The error with which a process of these flags opens a store. */
+function refusal(flags: readonly string[], ...of: readonly string[]): unknown {
   const args = ['--conditions=sluice-source', '--experimental-strip-types', '--no-warnings']
   const said = execFileSync(
     process.execPath,
-    [...args, '--no-addons', '--input-type=module', '-e', program, scratchFile()],
+    [...args, ...flags, '--input-type=module', '-e', program, ...of],
     { cwd: import.meta.dirname, encoding: 'utf8' },
   )
-  assert.deepEqual(JSON.parse(said), {
+  return JSON.parse(said)
+}
+
+test('a better-sqlite3 whose binary does not load says so, and what else there is', () => {
+  assert.deepEqual(refusal(['--no-addons'], scratchFile()), {
     code: 'ERR_STORE',
     message:
       'better-sqlite3 does not load: Cannot load native addon because loading addons is disabled.; ' +
       "install it again, or set library: 'node:sqlite' [ERR_STORE]",
+    retryable: false,
+  })
+})
+
+test('a file that the permissions of Node hide says so, and is not tried again', () => {
+  const file = scratchFile()
+  const root = fileURLToPath(new URL('../../..', import.meta.url))
+  assert.deepEqual(refusal(['--permission', `--allow-fs-read=${root}`], file, 'node:sqlite'), {
+    code: 'ERR_STORE',
+    message: `${file} cannot be reached: Access to this API has been restricted. Use --allow-fs-read to manage permissions. [ERR_STORE]`,
     retryable: false,
   })
 })

@@ -25,6 +25,10 @@ function codeOf(error: unknown): unknown {
 
 /** An error of the file or its directory, with what the system said: `EACCES: permission denied`. */
 export function fileError(message: string, cause?: unknown, isFull = false): SluiceError {
+  // The permission model of Node, which allows no more until the process ends.
+  if (codeOf(Object(cause)) === 'ERR_ACCESS_DENIED') {
+    return new SluiceError('ERR_STORE', `${message}: ${(cause as Error).message}`, { cause })
+  }
   const reason = isFull
     ? 'the disk is full'
     : /^E[A-Z]+: [^,]+/.exec((cause as Error)?.message)?.[0]

@@ -369,4 +369,18 @@ export const foundByTestsOfSqliteFiles: readonly FoundByTest[] = [
       title: 'a new file says in its user_version which schema it has',
     },
   },
+  {
+    name: 'a file of SQLite that the permissions of Node hide is tried again for ever',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection/store-file.ts',
+        find: "=== 'ERR_ACCESS_DENIED'",
+        replace: "=== 'EACCES'",
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/broken-library.test.ts',
+      title: 'a file that the permissions of Node hide says so, and is not tried again',
+    },
+  },
 ]
