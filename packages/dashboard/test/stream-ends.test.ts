@@ -53,6 +53,16 @@ describe('streams', () => {
     expect(site.assembled.live.size).toBe(0)
   })
 
+  test('end with the dashboard, however many views it has', async () => {
+    const site = kept(new Site({ streamsMax: 300 }))
+    for (let key = 0; key < 201; key += 1) {
+      await watch(site, `about=key&queue=q&key=${key}`)
+    }
+    expect(site.assembled.live.size).toBe(201)
+    await site.assembled.dashboard.close()
+    expect(site.assembled.live.size).toBe(0)
+  })
+
   test('are not opened for answers without a body', async () => {
     const site = kept(new Site())
     const { status } = await site.send('/api/stream?about=overview', { method: 'HEAD' })

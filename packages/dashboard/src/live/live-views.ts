@@ -59,9 +59,9 @@ export class LiveViews {
     const id = JSON.stringify([about, queue, detail])
     const known = this.#entries.get(id)
     this.#entries.delete(id)
+    this.#makeRoom()
     const entry = known ?? { watch: this.#watch(id, about, queue, detail), expiry: undefined }
     this.#entries.set(id, entry)
-    this.#makeRoom()
     if (entry.watch.size === 0) this.#expireLater(id, entry)
     return entry
   }
@@ -80,9 +80,10 @@ export class LiveViews {
     })
   }
 
+  /** For one more view. Before it is there: without readers yet, it could be the one that has to go. */
   #makeRoom(): void {
     for (const [id, { watch, expiry }] of this.#entries) {
-      if (this.#entries.size <= viewsMax) return
+      if (this.#entries.size < viewsMax) return
       if (watch.size > 0) continue
       expiry?.stop()
       this.#entries.delete(id)
