@@ -17,7 +17,15 @@ async function withHeldKey(): Promise<string> {
   return store
 }
 
+/** A file with the queue `orders`, of which no key is left to work on. */
+async function drained(): Promise<string> {
+  const store = newFile()
+  await output(['add-after', 'orders', '1h', 'later'], { store })
+  return store
+}
+
 test.each([
+  [['add', 'orders', 'b', 'c'], 'b\nc\n'],
   [['add-after', 'orders', '1h', 'b', 'c'], 'b\nc\n'],
   [['release', 'orders', 'a'], 'a\n'],
   [['pause', 'orders'], 'orders\n'],
@@ -27,8 +35,16 @@ test.each([
   expect(await output([...argv, '-o', 'name'], { store })).toBe(names)
 })
 
-test('the documents of a release and of a migration say what was done', async () => {
+test('the documents of what adds, waits, releases and migrates say what was done', async () => {
   const store = await withHeldKey()
+  expect(await json(['add', 'orders', 'a', '--item', '{"id":1}'], { store: newFile() })).toEqual({
+    queue: 'orders',
+    results: [{ key: 'a', outcome: 'added' }],
+  })
+  expect(await json(['wait', 'orders'], { store: await drained() })).toEqual({
+    queue: 'orders',
+    drained: true,
+  })
   expect(await json(['release', 'orders', 'a'], { store })).toEqual({
     queue: 'orders',
     verb: 'release',

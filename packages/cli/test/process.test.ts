@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, watch, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { needs } from '@sluice/needs'
 import { describe, expect, test } from 'vitest'
@@ -155,6 +156,21 @@ describe('a signal', () => {
     expect((await second.ended).code).toBe(130)
     // The store is as it was, and free.
     expect(await output(['ls', 'orders', '-o', 'name'], { store })).toBe('a\n')
+  })
+
+  test('ends at once, as the second one, what the first one lets come to its end', async () => {
+    const server = createServer((socket) => void socket.on('error', () => {}))
+    server.listen(0, '127.0.0.1')
+    const connected = new Promise((resolve) => server.once('connection', resolve))
+    await new Promise((resolve) => server.once('listening', resolve))
+    const { port } = server.address() as AddressInfo
+    // It does not answer, and the command waits for it.
+    const program = start(['copy', `postgres://u@127.0.0.1:${port}/x`, newFile()])
+    await connected
+    program.child.kill('SIGINT')
+    program.child.kill('SIGTERM')
+    expect(await program.ended).toMatchObject({ code: 143, signal: null })
+    server.close()
   })
 })
 
