@@ -121,7 +121,8 @@ function browse(url: string): Promise<boolean> {
   return new Promise((resolve) => {
     const child = spawn(command as string, [...args, url], { stdio: 'ignore', detached: true })
     child.once('error', () => resolve(false))
-    child.once('spawn', () => resolve(true))
+    // Without a browser, xdg-open starts as well, and fails.
+    child.once('exit', (code) => resolve(code === 0))
     child.unref()
   })
 }

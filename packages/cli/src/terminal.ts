@@ -44,7 +44,7 @@ export interface Terminal {
   readonly interrupted: AbortSignal
   /** Returns a text that is unique to this run. */
   uniqueId(): string
-  /** Opens an address in a browser; false if that fails. */
+  /** Opens an address in a browser; false if that fails. It may not settle before the browser is closed. */
   browse(url: string): Promise<boolean>
 }
 

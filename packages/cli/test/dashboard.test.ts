@@ -1,4 +1,6 @@
+import { spawnSync } from 'node:child_process'
 import { chmodSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { Interrupted } from '../src/index.ts'
@@ -150,4 +152,36 @@ test('the program serves until it is interrupted', async () => {
   expect((await fetch(new URL('api/overview', url))).status).toBe(200)
   program.child.kill('SIGINT')
   expect(await program.ended).toMatchObject({ code: 130, signal: null })
+})
+
+describe.skipIf(process.platform !== 'linux')('the program opens a browser with xdg-open', () => {
+  /** Serves with `--open`, where the PATH leads to this script only. */
+  async function opened(script: string | undefined) {
+    const folder = scratchFolder()
+    const program = join(folder, 'xdg-open')
+    if (script !== undefined) writeFileSync(program, `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+    return start(['dashboard', await filled(), '--open'], { PATH: folder })
+  }
+
+  test('which may run as long as the browser, and gets the address', async () => {
+    const file = join(scratchFolder(), 'shown')
+    // A pipe has no reader until this test opens it.
+    expect(spawnSync('mkfifo', [file]).status).toBe(0)
+    const program = await opened(`echo "$1" > ${file}`)
+    await program.said('press Ctrl-C to stop')
+    expect(await readFile(file, 'utf8')).toBe(program.out())
+    program.child.kill('SIGINT')
+    const { err } = await program.ended
+    expect(err).not.toContain('no browser')
+  })
+
+  test.each([
+    ['is missing', undefined],
+    ['finds no browser', 'exit 3'],
+  ])('and says so if that %s', async (_, script) => {
+    const program = await opened(script)
+    await program.said('no browser could be started; open the address manually')
+    program.child.kill('SIGINT')
+    expect((await program.ended).code).toBe(130)
+  })
 })

@@ -12,6 +12,7 @@ import { foundByTestsOfOperators } from './found-by-tests/operators.ts'
 import { foundByTestsOfPostgres } from './found-by-tests/postgres.ts'
 import { foundByTestsOfPostgresConnections } from './found-by-tests/postgres-connections.ts'
 import { foundByTestsOfPostgresServers } from './found-by-tests/postgres-servers.ts'
+import { foundByTestsOfPrograms } from './found-by-tests/programs.ts'
 import { foundByTestsOfQueues } from './found-by-tests/queues.ts'
 import { foundByTestsOfRedis } from './found-by-tests/redis.ts'
 import { foundByTestsOfRedisConnections } from './found-by-tests/redis-connections.ts'
@@ -48,6 +49,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...foundByTestsOfControllers,
   ...foundByTestsOfMetrics,
   ...foundByTestsOfCliAndDashboard,
+  ...foundByTestsOfPrograms,
   ...foundByTestsOfOperators,
   ...foundByRuns,
 ]

@@ -45,6 +45,11 @@ function tokenIn({ terminal }: Context, file: string): string {
   }
 }
 
+async function browse({ print, terminal }: Context, url: string): Promise<void> {
+  if (await terminal.browse(url)) return
+  await print.warn('no browser could be started; open the address manually')
+}
+
 export const dashboard: CommandSpec = {
   name: 'dashboard',
   summary: 'Serve a dashboard of a store, and print its address',
@@ -106,9 +111,7 @@ export const dashboard: CommandSpec = {
     if (print.isDocument) await print.document({ url: serving.url, openUrl: address })
     else await print.lines([address])
     if (token !== undefined && !isMadeUp) await print.note('sign in with your token')
-    if (input.flag('open') && !(await terminal.browse(signInUrl))) {
-      await print.warn('no browser could be started; open the address manually')
-    }
+    if (input.flag('open')) void browse(context, signInUrl)
     await print.note(`serving ${store.address.label}; press Ctrl-C to stop`)
     while (await wait(terminal.clock, foreverMs, signal));
   },

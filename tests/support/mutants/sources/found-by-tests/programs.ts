@@ -1,0 +1,66 @@
+import type { FoundByTest } from '../source-mutant.ts'
+
+/** Defects of the program of the command line and of the server of the dashboard, and the tests that find them. */
+export const foundByTestsOfPrograms: readonly FoundByTest[] = [
+  {
+    name: 'a browser that could not be started is not missed',
+    edits: [
+      {
+        file: 'packages/cli/src/bin.ts',
+        find: "child.once('exit', (code) => resolve(code === 0))",
+        replace: "child.once('spawn', () => resolve(true))",
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/dashboard.test.ts',
+      title: 'and says so if that',
+    },
+  },
+  {
+    name: 'the dashboard says nothing before its browser is closed',
+    edits: [
+      {
+        file: 'packages/cli/src/commands/inspect/dashboard.ts',
+        find: 'void browse(context, signInUrl)',
+        replace: 'await browse(context, signInUrl)',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/dashboard.test.ts',
+      title: 'which may run as long as the browser, and gets the address',
+    },
+  },
+  {
+    name: 'a second signal does not end a command either',
+    edits: [
+      {
+        file: 'packages/cli/src/bin.ts',
+        find: 'if (controller.signal.aborted) process.exit(reason.exitCode)',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/process.test.ts',
+      title: 'ends at once, as the second one, what the first one lets come to its end',
+    },
+  },
+  {
+    name: 'a view that 200 others leave no room for outlives its dashboard',
+    edits: [
+      {
+        file: 'packages/dashboard/src/live/live-views.ts',
+        find: '    this.#makeRoom()\n',
+        replace: '',
+      },
+      {
+        file: 'packages/dashboard/src/live/live-views.ts',
+        find: 'this.#entries.set(id, entry)',
+        replace: 'this.#entries.set(id, entry)\n    this.#makeRoom()',
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/stream-ends.test.ts',
+      title: 'end with the dashboard, however many views it has',
+    },
+  },
+]
