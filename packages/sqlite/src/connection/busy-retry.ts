@@ -53,7 +53,6 @@ export class BusyRetry {
     const line = this.#line
     this.#line = []
     this.#timer?.stop()
-    this.#timer = undefined
     for (const waiting of line) waiting.reject(error)
   }
 
@@ -76,7 +75,6 @@ export class BusyRetry {
   }
 
   #goOn(): void {
-    this.#timer = undefined
     const { clock } = this.#environment
     const startedAt = clock.monotonicMs()
     for (;;) {

@@ -31,7 +31,6 @@ export class Connection {
   #statements: Statements | undefined
   /** How the file is examined when it is opened next. */
   #check: 'quick_check' | 'integrity_check' | undefined
-  #isClosed = false
 
   constructor(source: DatabaseSource, environment: SqliteEnvironment, lockWaitMs: number) {
     this.#source = source
@@ -71,7 +70,6 @@ export class Connection {
   }
 
   close(): void {
-    this.#isClosed = true
     this.#retry.giveUp(
       new SluiceError('ERR_STORE_BUSY', `${this.file} was closed while it was locked`, {
         retryable: true,
@@ -211,7 +209,6 @@ export class Connection {
         `${this.file} was opened in another process or thread; open it in this one`,
       )
     }
-    if (this.#isClosed) throw new SluiceError('ERR_STORE', `${this.file} is closed`)
     return this.#statements ?? this.#open(clock)
   }
 
