@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
 import { type ErrorCode, SluiceError } from '@sluice/core'
 import { examineStore, type SqliteDatabase, sqliteDriver } from '@sluice/sqlite'
 import * as fc from 'fast-check'
@@ -201,4 +202,19 @@ describe('a page that SQLite calls damaged', () => {
     assert.deepEqual(finding(damaged), [damaged])
     assert.deepEqual(finding('ok'), [])
   })
+})
+
+test('a file that lost what says which schema it has is damaged', async () => {
+  const file = scratchFile()
+  const driver = sqliteDriver({ file })
+  await driver.open({})
+  await driver.close()
+  const database = new DatabaseSync(file)
+  database.exec('delete from sluice_schema')
+  database.close()
+  await assert.rejects(
+    async () => await sqliteDriver({ file }).open({}),
+    (error) =>
+      SluiceError.is(error, 'ERR_STORE_DAMAGED') && error.message.includes('which schema it has'),
+  )
 })

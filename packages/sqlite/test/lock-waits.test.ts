@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { sqliteDriver } from '@sluice/sqlite'
-import { test } from 'vitest'
+import { test, vi } from 'vitest'
 import type { SqliteDatabase } from '../src/library/database.ts'
 import { sqliteError } from './faulty-library.ts'
 import { scratchFile } from './scratch.ts'
@@ -75,6 +75,30 @@ test('a write that fails otherwise after a wait rejects at once, and so do those
   )
   lock.isLocked = false
   assert.equal((await driver.add('q', [ask('c')], askOptions)).length, 1)
+  await driver.close()
+})
+
+test('writes that waited let other work have a turn after 20 ms', async () => {
+  const { driver, real, library, lock } = await lockedStore()
+  const done: string[] = []
+  const adds = ['a', 'b', 'c'].map(async (key) => {
+    await driver.add('q', [ask(key)], askOptions)
+    done.push(key)
+  })
+  lock.isLocked = false
+  let nowMs = 0
+  vi.spyOn(real, 'monotonicMs').mockImplementation(() => nowMs)
+  library.fault = {
+    before(sql) {
+      if (sql === 'begin immediate') nowMs += 21
+    },
+  }
+  await real.step(4)
+  assert.deepEqual(done, ['a'])
+  await real.step(4)
+  assert.deepEqual(done, ['a', 'b'])
+  await real.step(4)
+  await Promise.all(adds)
   await driver.close()
 })
 

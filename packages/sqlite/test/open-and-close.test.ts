@@ -163,6 +163,24 @@ test('a relative path is refused where the current directory was removed', async
   sqliteDriver({ file: join(before, 'queue.db') })
 })
 
+test('a link that leads to itself is refused', async () => {
+  const file = scratchFile()
+  symlinkSync(file, file)
+  await assert.rejects(
+    async () => await sqliteDriver({ file }).open({}),
+    (error) =>
+      SluiceError.is(error, 'ERR_STORE') &&
+      error.message.startsWith(`${file} cannot be reached: ELOOP`),
+  )
+})
+
+test('a driver that is not open watches nothing, and takes no part in a transaction', () => {
+  const driver = sqliteDriver({ file: scratchFile() })
+  for (const call of [() => driver.watch?.(() => {}), () => driver.transact?.({})]) {
+    assert.throws(call, (error) => SluiceError.is(error, 'ERR_STORE'))
+  }
+})
+
 test('a transaction takes part in the file that is open, wherever its link leads by now', async () => {
   const folder = dirname(scratchFile())
   for (const name of ['one', 'two']) mkdirSync(join(folder, name))

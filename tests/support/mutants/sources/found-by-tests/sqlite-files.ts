@@ -383,4 +383,18 @@ export const foundByTestsOfSqliteFiles: readonly FoundByTest[] = [
       title: 'a file that the permissions of Node hide says so, and is not tried again',
     },
   },
+  {
+    name: 'writes of SQLite that waited for a lock let nothing else have a turn',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection/busy-retry.ts',
+        find: 'clock.monotonicMs() - startedAt > turnMsMax',
+        replace: 'clock.monotonicMs() < startedAt',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/lock-waits.test.ts',
+      title: 'writes that waited let other work have a turn after 20 ms',
+    },
+  },
 ]
