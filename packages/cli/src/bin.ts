@@ -62,15 +62,22 @@ function outputTo(stream: WriteStream): TerminalOutput {
   }
 }
 
+/** The keys of a text, as they arrive together: an arrow, for example, is a sequence that begins with Escape. */
+function keysIn(text: string): string[] {
+  const [typed = '', ...escaped] = text.split('\u001b')
+  const afterEscape = (rest: string): string[] => {
+    const [sequence = ''] = /^(?:\[[\d;]*[~A-Za-z]|O[A-Z])/.exec(rest) ?? []
+    return [`\u001b${sequence}`, ...rest.slice(sequence.length)]
+  }
+  return [...typed, ...escaped.flatMap(afterEscape)]
+}
+
 /** Reads keys one by one. Ctrl-C is a character then, and is made a signal again. */
 function onKey(pressed: (key: string) => void): () => void {
   const { stdin, stdout } = process
   const onResize = (): void => pressed('')
   const onData = (chunk: Buffer): void => {
-    const text = String(chunk)
-    // A key such as an arrow is a sequence that begins with Escape.
-    const keys = text.startsWith('\u001b') ? [text] : [...text]
-    for (const key of keys) {
+    for (const key of keysIn(String(chunk))) {
       if (key === '\u0003') process.kill(process.pid, 'SIGINT')
       else pressed(key)
     }

@@ -234,7 +234,14 @@ test.skipIf(!hasTmux)(
     await expect.poll(screen).toContain('ended with 0')
     expect(screen()).not.toContain('STATE')
     // As on a serial console, whose size nobody has set.
-    tmux('send-keys', `clear; stty cols 0 rows 0; ${program} top -s ${store}`, 'Enter')
+    tmux(
+      'send-keys',
+      `clear; stty cols 0 rows 0; ${program} top -s ${store}; echo ended with $?`,
+      'Enter',
+    )
     await expect.poll(screen).toMatch(/^orders +no workers +1 /m)
+    // They arrive together, as what is pressed while the program is busy.
+    tmux('send-keys', 'Down', 's', 'C-c')
+    await expect.poll(screen).toContain('ended with 130')
   },
 )

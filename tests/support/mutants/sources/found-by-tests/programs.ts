@@ -63,4 +63,18 @@ export const foundByTestsOfPrograms: readonly FoundByTest[] = [
       title: 'end with the dashboard, however many views it has',
     },
   },
+  {
+    name: 'what is pressed after an arrow key, before the program reads it, is lost',
+    edits: [
+      {
+        file: 'packages/cli/src/bin.ts',
+        find: 'keysIn(String(chunk))',
+        replace: '(chunk[0] === 27 ? [String(chunk)] : String(chunk))',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/top-screen.test.ts',
+      title: 'top in a real terminal of 80 columns',
+    },
+  },
 ]
