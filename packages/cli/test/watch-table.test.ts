@@ -79,7 +79,12 @@ test('roles whose changes fail from now on are named', async () => {
   const { code, out, err } = await cli(argv, { store })
   expect([code, out]).toEqual([0, 'changes of wares add keys to wares\n'])
   expect(err).toMatch(/changes of wares by seller fail from now on/)
-  expect(await json(argv, { store })).toMatchObject({ rolesWithoutRights: ['seller'] })
+  expect(await json(argv, { store })).toEqual({
+    ...{ store: expect.stringContaining('postgres:'), table: 'wares', queue: 'wares' },
+    ...{ watched: true, rolesWithoutRights: ['seller'] },
+  })
+  const dropped = await json(['watch', 'wares', '--drop'], { store })
+  expect(Object.keys(dropped)).toEqual(['store', 'table', 'queue', 'watched'])
   await sql('drop table wares; drop role seller')
 })
 

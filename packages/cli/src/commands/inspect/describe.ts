@@ -16,7 +16,7 @@ export const describe: CommandSpec = {
   group: 'Inspect',
   positionals: [queueArgument],
   examples: [{ line: 'sluice describe orders', does: 'all that is known of the queue' }],
-  json: '{ queue, severity, reason, since, counts, rates, workers: [], limiters: [], buckets: [], failedRuns: [] }',
+  json: '{ queue, severity, reason, since?, counts, rates, workers: [], limiters: [], buckets: [], failedRuns: [] }',
   async run(context) {
     const { input, print } = context
     const queue = input.queue()

@@ -39,7 +39,7 @@ export const watch: CommandSpec = {
     },
     { line: 'sluice watch orders --drop', does: 'stop watching' },
   ],
-  json: '{ store, table, queue, watched }',
+  json: '{ store, table, queue, watched, rolesWithoutRights? }',
   async run(context) {
     const { input, print } = context
     const address = await context.address()
