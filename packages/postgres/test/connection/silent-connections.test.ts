@@ -102,6 +102,29 @@ test('a process that was started after the connection has answered is not ended'
   expect(await ended).toMatchObject({ code: '57P01' })
 })
 
+test('behind a pooler, which gives other numbers, no process is asked about, or ended', async () => {
+  await opened()
+  const client = new pg.Client({ connectionString: server.url })
+  await client.connect()
+  const { processID } = client as unknown as { processID: number }
+  const clock = fakeClock()
+  let asked = 0
+  const probe = new ConnectionProbe({ clock, random: () => 0.5 }, () => {
+    asked += 1
+    const made = new pg.Client({ connectionString: server.url })
+    return Object.defineProperty(made, 'processID', { get: () => 0, set() {} }) as PgListener
+  })
+  await probe.terminate(processID, 0)
+  expect([await probe.isDone(processID, 0), asked]).toEqual([false, 0])
+  // It came after the connections were proven to be those of the server.
+  probe.trust()
+  await clock.step(1_000)
+  expect([await probe.isDone(processID, 0), asked]).toEqual([false, 1])
+  await probe.terminate(processID, 0)
+  expect([await probe.isDone(processID, 0), asked]).toEqual([false, 1])
+  await client.end()
+})
+
 test('after one silent connection, the one that listens is not relied on', async () => {
   await opened(true)
   const unwatch = await driver.watch?.(() => {})

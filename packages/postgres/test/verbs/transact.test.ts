@@ -67,6 +67,34 @@ test('others are told by the commit, and not before', async () => {
   await other.end()
 })
 
+test('others are notified of a finish that leaves a run, and of nothing else', async () => {
+  const keys = ['done', 'again', 'later']
+  await driver.add('q', keys.map(ask), options)
+  const { claims } = await driver.claim('q', { ...request, limit: 3 })
+  const token = Object.fromEntries(claims.map((claim) => [claim.key, claim.token]))
+  const sent = vi.spyOn(client, 'query')
+  const tells = (): boolean => JSON.stringify(sent.mock.calls).includes('pg_notify')
+  await client.query('begin')
+  const transaction = driver.transact!(client)
+  const finished = { as: 'done', key: 'done', token: token['done']!, forget: false } as const
+  expect(await transaction.finish('q', [finished], options)).toMatchObject([{ outcome: 'idle' }])
+  await transaction.add('q', [{ ...ask('again'), delayMs: 60_000 }], options)
+  sent.mockClear()
+  await transaction.add('q', [{ ...ask('again'), delayMs: 60_000 }], options)
+  expect(tells()).toBe(false)
+  for (const [key, outcome] of [
+    ['again', 'delayed'],
+    ['later', 'ready'],
+  ] as const) {
+    if (outcome === 'ready') await transaction.add('q', [ask(key)], options)
+    sent.mockClear()
+    const finish = { as: 'done', key, token: token[key]!, forget: false } as const
+    expect(await transaction.finish('q', [finish], options)).toMatchObject([{ outcome }])
+    expect(tells()).toBe(true)
+  }
+  await client.query('rollback')
+})
+
 test('without notices, a transaction carries none: with one, it could not be prepared', async () => {
   const schema = `transact_${made}`
   const sent = vi.spyOn(client, 'query')

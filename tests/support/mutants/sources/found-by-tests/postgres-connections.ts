@@ -122,4 +122,46 @@ export const foundByTestsOfPostgresConnections: readonly FoundByTest[] = [
       title: 'a program that waits in vain for another one that migrates says so',
     },
   },
+  {
+    name: 'a process is ended whose number a pooler has made up',
+    edits: [
+      {
+        file: 'packages/postgres/src/connection/connection-probe.ts',
+        find: 'if (!this.#isTrusted) return\n',
+        replace: '\n',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/silent-connections.test.ts',
+      title: 'behind a pooler, which gives other numbers',
+    },
+  },
+  {
+    name: 'a pooler that comes later is not noticed',
+    edits: [
+      {
+        file: 'packages/postgres/src/connection/connection-probe.ts',
+        find: 'if (!active.has(client.processID ?? 0)) this.#isTrusted = false',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/silent-connections.test.ts',
+      title: 'behind a pooler, which gives other numbers',
+    },
+  },
+  {
+    name: 'a finish in a transaction notifies nobody of the run that it leaves',
+    edits: [
+      {
+        file: 'packages/postgres/src/transact/transact.ts',
+        find: "({ outcome }) => outcome === 'ready' || outcome === 'delayed',",
+        replace: '() => false,',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/verbs/transact.test.ts',
+      title: 'others are notified of a finish that leaves a run',
+    },
+  },
 ]
