@@ -48,6 +48,30 @@ test('concurrent callers share one read', async () => {
   expect(await watch.view()).toEqual({ at: 2 })
 })
 
+test('a reader that comes while a view is read does not let it be read, and sent, once more', async () => {
+  const clock = fakeClock()
+  let answer = (_: { at: number; line: number }): void => {}
+  const watch = new Watch(
+    () =>
+      new Promise<{ at: number; line: number }>((resolve) => {
+        answer = resolve
+      }),
+    partsOf({ clock }),
+  )
+  const first = streamOf(watch)
+  const events = new EventReader(new Response(first.body))
+  watch.join(first, 0)
+  await clock.step(0)
+  watch.join(streamOf(watch), 0)
+  await clock.step(0)
+  answer({ at: 1, line: 1 })
+  expect((await events.next())?.event).toBe('snapshot')
+  await clock.step(1_000)
+  answer({ at: 2, line: 2 })
+  expect((await events.next())?.event).toBe('delta')
+  watch.close()
+})
+
 test('a member that a view has no longer is named', async () => {
   const clock = fakeClock()
   const views = [{ at: 1, line: 3 }, { at: 2 }]

@@ -56,7 +56,6 @@ export class Watch<View extends object & { readonly at: number }> {
   #isTicking = false
   #silence: Timer | undefined
   #trouble: Trouble | undefined
-  #isClosed = false
 
   constructor(read: () => Promise<View>, parts: WatchParts) {
     this.#read = read
@@ -137,7 +136,7 @@ export class Watch<View extends object & { readonly at: number }> {
   }
 
   #schedule(ms: number): void {
-    if (this.#isClosed || this.#streams.size === 0) return
+    if (this.#streams.size === 0) return
     const { clock } = this.#parts
     const sinceMs = clock.monotonicMs() - this.#readAt
     const restMs = Math.max(ms, (dutyParts - 1) * this.#tookMs - sinceMs)
@@ -150,7 +149,6 @@ export class Watch<View extends object & { readonly at: number }> {
   }
 
   async #tick(): Promise<void> {
-    if (this.#isTicking) return
     this.#isTicking = true
     let waitMs = this.#parts.tickMs
     try {
@@ -164,7 +162,6 @@ export class Watch<View extends object & { readonly at: number }> {
   }
 
   #publish(view: View): void {
-    if (this.#isClosed) return
     const { clock } = this.#parts
     const before = this.#seen
     const parts = partsOf(view)
@@ -245,7 +242,6 @@ export class Watch<View extends object & { readonly at: number }> {
 
   /** Ends all streams. */
   close(): void {
-    this.#isClosed = true
     this.#rest()
     for (const stream of [...this.#streams]) stream.end()
   }

@@ -77,4 +77,18 @@ export const foundByTestsOfPrograms: readonly FoundByTest[] = [
       title: 'top in a real terminal of 80 columns',
     },
   },
+  {
+    name: 'each reader that comes while a view is read lets it be sent once more',
+    edits: [
+      {
+        file: 'packages/dashboard/src/live/watch.ts',
+        find: '    this.#isTicking = true\n',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/watch.test.ts',
+      title: 'a reader that comes while a view is read',
+    },
+  },
 ]
