@@ -93,6 +93,8 @@ test('YAML reads back what JSON says', () => {
     number: '42',
     list: [1, { a: [], b: {} }, [true, null]],
     'key with spaces': hostile[0],
+    // A letter of a flag. Parsers of YAML refuse the two halves that JSON takes for a character.
+    tag: '\u{e0067}',
   }
   expect(toYaml(value)).toBe(
     [
@@ -107,6 +109,7 @@ test('YAML reads back what JSON says', () => {
       '  - - true',
       '    - null',
       '"key with spaces": "\\u001b[2J\\u001b[31mred"',
+      'tag: "\\U000e0067"',
       '',
     ].join('\n'),
   )

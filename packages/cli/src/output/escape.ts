@@ -7,7 +7,8 @@ import { shortened } from '@sluice/core'
 const unseen = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u
 const everyUnseen = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 
-function unicodeEscape(character: string): string {
+/** The escape of JSON, which has two for a character beyond the first 65,536. */
+export function unicodeEscape(character: string): string {
   let escaped = ''
   for (let index = 0; index < character.length; index += 1) {
     escaped += `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`
@@ -30,11 +31,15 @@ export function oneLine(text: string): string {
   return shortened(text, Infinity)
 }
 
-/** JSON in which characters that a terminal obeys are escaped; it parses to the same value. */
-export function safeJson(value: unknown, indent = 0): string {
+/** JSON in which characters that a terminal obeys are escaped, by `escape`; it parses to the same value. */
+export function safeJson(
+  value: unknown,
+  indent = 0,
+  escape: (character: string) => string = unicodeEscape,
+): string {
   const text = JSON.stringify(value, undefined, indent) ?? 'null'
   return text.replace(everyUnseen, (character) =>
     // Outside of strings, only the indentation contains such characters.
-    character === '\n' ? character : unicodeEscape(character),
+    character === '\n' ? character : escape(character),
   )
 }

@@ -91,4 +91,18 @@ export const foundByTestsOfPrograms: readonly FoundByTest[] = [
       title: 'a reader that comes while a view is read',
     },
   },
+  {
+    name: 'a document of YAML has halves of characters, which its parsers refuse',
+    edits: [
+      {
+        file: 'packages/cli/src/output/yaml.ts',
+        find: 'safeJson(value, 0, yamlEscape)',
+        replace: 'safeJson(value)',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/printing.test.ts',
+      title: 'YAML reads back what JSON says',
+    },
+  },
 ]
