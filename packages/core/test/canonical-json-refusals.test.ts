@@ -228,6 +228,12 @@ describe('paths', () => {
     refused('type', `item.a[0]["${'x'.repeat(40)}…"]`, () => canonical(at('x'.repeat(500))))
   })
 
+  test('name nothing of an array or object that came before', () => {
+    refused('type', 'item.b', () => canonical({ a: { c: 1 }, b: undefined }))
+    refused('type', 'item.b', () => canonical({ a: [1], b: undefined }))
+    refused('type', 'item[1]', () => canonical([{ c: { d: 1 } }, undefined]))
+  })
+
   test('start with the name of the parameter', () => {
     refused('type', 'items[3].a', () => canonicalJson({ a: 5n }, 'items[3]'))
   })

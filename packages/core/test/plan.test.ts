@@ -52,7 +52,12 @@ describe('planDelay', () => {
 
   test('exponential: base 0 is 0 for ever', () => {
     for (const failures of [0, 1, 1_023, 1_024, 1_025, 2 ** 31 - 1]) {
-      expect(perKeyDelay({ kind: 'exponential', baseMs: 0, maxMs: 1_000 }, failures, 0)).toBe(0)
+      const plan: LimiterPlan = { kind: 'exponential', baseMs: 0, maxMs: 1_000 }
+      expect(perKeyDelay(plan, failures, 0)).toBe(0)
+      // Not NaN, with which the other parts would delay nothing either.
+      expect(
+        planDelay({ kind: 'maxOf', of: [plan, bucket] }, failures, new Map([['b', 5]]), 0),
+      ).toBe(5)
     }
   })
 

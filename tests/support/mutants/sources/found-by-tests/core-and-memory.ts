@@ -3,6 +3,34 @@ import type { FoundByTest } from '../source-mutant.ts'
 /** Defects of core and of memory, and the tests that find them. */
 export const foundByTestsOfCoreAndMemory: readonly FoundByTest[] = [
   {
+    name: 'the path of a refused value goes through the object before it',
+    edits: [
+      {
+        file: 'packages/core/src/keys/canonical-json.ts',
+        find: "this.#append('}')\n    this.#depth = depth",
+        replace: "this.#append('}')",
+      },
+    ],
+    finder: {
+      file: 'packages/core/test/canonical-json-refusals.test.ts',
+      title: 'name nothing of an array or object that came before',
+    },
+  },
+  {
+    name: 'a base of 0 takes their delays from the other parts of a limiter after a thousand failures',
+    edits: [
+      {
+        file: 'packages/core/src/limiter/plan.ts',
+        find: 'Math.min(count, 60)',
+        replace: 'count',
+      },
+    ],
+    finder: {
+      file: 'packages/core/test/plan.test.ts',
+      title: 'exponential: base 0 is 0 for ever',
+    },
+  },
+  {
     name: 'an option that is undefined is refused if its name is unknown',
     edits: [
       {
