@@ -146,6 +146,7 @@ describe('a record that does not arrive', () => {
   const outcomes = [
     ['is sent again if nothing was done', new SluiceError('ERR_STORE', 'away'), 3],
     ['is not sent again if it may have arrived', new SluiceError('ERR_UNKNOWN_OUTCOME', '?'), 0],
+    ['is not sent again if it may still arrive', new SluiceError('ERR_TIMEOUT', 'late'), 0],
   ] as const
 
   test.each(outcomes)('%s', async (_, error, counted) => {

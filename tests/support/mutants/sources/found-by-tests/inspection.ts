@@ -3,6 +3,62 @@ import type { FoundByTest } from '../source-mutant.ts'
 /** Defects of the inspection and its operations, and the tests that find them. */
 export const foundByTestsOfInspection: readonly FoundByTest[] = [
   {
+    name: 'a record of the work of workers has the codes of the last one again',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/unsent-work.ts',
+        find: '    this.#codes = new Map()\n    this.#runs',
+        replace: '    this.#runs',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/unsent-work.test.ts',
+      title: 'has what came after the last one, the failed runs in the order in which they ended',
+    },
+  },
+  {
+    name: 'a record that is put back is taken from the totals twice',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/unsent-work.ts',
+        find: 'difference(this.#told, record)',
+        replace: 'difference(record, this.#told)',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/unsent-work.test.ts',
+      title: 'has what was put back, which came before',
+    },
+  },
+  {
+    name: 'error codes that are all different fill the memory of a worker',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/unsent-work.ts',
+        find: 'if (count === 0 && this.#codes.size === codesMax) return',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/unsent-work.test.ts',
+      title: 'tells no more than 64 codes apart, and counts those on',
+    },
+  },
+  {
+    name: 'a record whose answer is late is sent again',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/work-tally.ts',
+        find: " || SluiceError.is(error, 'ERR_TIMEOUT')",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/history.test.ts',
+      title: 'is not sent again if it may still arrive',
+    },
+  },
+  {
     name: 'unparking many keys forgets the failures of keys that are not parked',
     edits: [
       {
