@@ -245,6 +245,7 @@ describe.each([late, unleased])('a run whose finish is under way, over $way', (s
     const stuck = Promise.withResolvers<void>()
     const worker = createWorker({
       queue,
+      abandonMs: 2_000,
       onError: (error) => told.push(error),
       handler: (item, { signal }) => {
         signals.set(item, signal)
@@ -262,10 +263,69 @@ describe.each([late, unleased])('a run whose finish is under way, over $way', (s
     expect(scene.takeErrors()).toEqual(['ERR_CLOSING'])
     expect(signals.get('rude')?.aborted).toBe(true)
     expect(signals.get('finished')?.aborted).toBe(false)
+    // The handler has been abandoned already.
+    await scene.clock.step(1_000)
     stuck.resolve()
     scene.late.letGo('finish')
     await scene.quiet()
     expect(told).toEqual([])
+  })
+
+  test('is not abandoned, though an abort came while onExhausted was asked', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    await queue.add('a')
+    const decision = Promise.withResolvers<'drop'>()
+    const told: unknown[] = []
+    const worker = createWorker({
+      queue,
+      maxFailures: 1,
+      abandonMs: 300,
+      onExhausted: () => decision.promise,
+      onError: (error) => told.push(error),
+      handler: () => {
+        throw new Error('no')
+      },
+    })
+    await scene.quiet()
+    scene.late.hold('finish')
+    const stopping = worker.stop({ graceMs: 0 })
+    await scene.clock.step(0)
+    decision.resolve('drop')
+    await scene.clock.step(300)
+    scene.late.letGo('finish')
+    await stopping
+    expect(told).toMatchObject([{ message: 'no' }])
+    expect(await scene.states()).toEqual({})
+  })
+
+  test('that fails for a while, and then for good, is reported once and given up', async () => {
+    const time = fakeRealTime()
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    await queue.add('a')
+    const codes = ['ERR_STORE', 'ERR_STORE', 'ERR_INVALID_INPUT'] as const
+    let made = 0
+    scene.late.before = async ({ verb }) => {
+      await nextTurn()
+      const code = verb === 'finish' ? codes[made] : undefined
+      if (code === undefined) return
+      made += 1
+      throw new SluiceError(code, 'refused')
+    }
+    const told: unknown[] = []
+    const worker = createWorker({
+      queue,
+      onError: (error) => told.push(error),
+      handler: () => undefined,
+    })
+    await scene.quiet()
+    while (made < codes.length) await time.pass(50)
+    await scene.quiet()
+    expect(told).toMatchObject([{ code: 'ERR_STORE' }])
+    expect([scene.late.count('finish'), worker.finishing]).toEqual([3, 0])
+    expect((await scene.row('a'))?.state).toBe('processing')
+    await worker.stop()
   })
 
   test('that fails for good is reported once', async () => {

@@ -355,6 +355,20 @@ test('a store that stays away costs the key its lease, and a stop does not wait 
   scene.late.before = nextTurn
 })
 
+test('a stop with wrong options is refused, and the worker goes on', async () => {
+  const scene = new Scene(leased)
+  const queue = scene.queue()
+  await using worker = createWorker({ queue, handler: () => undefined })
+  for (const [options, parameter] of [
+    [{ graceMs: -1 }, 'graceMs'],
+    [{ grace: 1 }, 'grace'],
+  ] as const) {
+    const refused = expect.objectContaining({ code: 'ERR_INVALID_INPUT', parameter })
+    await expect(worker.stop(options as never)).rejects.toEqual(refused)
+  }
+  expect(worker.health().ready).toBe(true)
+})
+
 test('a worker is stopped by its scope', async () => {
   const scene = new Scene(leased)
   const queue = scene.queue()

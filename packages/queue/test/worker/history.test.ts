@@ -1,4 +1,10 @@
-import { type FailedRun, type HistoryStep, SluiceError, type WorkCounts } from '@sluice/core'
+import {
+  type FailedRun,
+  type HistoryStep,
+  SluiceError,
+  type TickRequest,
+  type WorkCounts,
+} from '@sluice/core'
 import { describe, expect, test } from 'vitest'
 import { createWorker, exponential } from '../../src/index.ts'
 import { fakeRealTime } from '../support/real-time.ts'
@@ -136,7 +142,7 @@ describe.each(setups)('the history of a queue, over $way', (setup) => {
     stuck.resolve()
     await scene.clock.step(10_000)
     const [run] = await queue.inspect.failedRuns()
-    expect(run).toMatchObject({ key: 'k', code: 'ERR_HANDLER_TIMEOUT' })
+    expect(run).toMatchObject({ at: 1_001_100, key: 'k', code: 'ERR_HANDLER_TIMEOUT' })
     await worker.stop()
     scene.takeErrors()
   })
@@ -191,6 +197,18 @@ describe('a record that does not arrive', () => {
     await worker.stop()
     scene.takeErrors()
   })
+})
+
+test('a driver that keeps no history gets no records', async () => {
+  const scene = new Scene(late)
+  scene.late.capabilities = { ...scene.late.capabilities, history: false }
+  const worker = createWorker({ queue: scene.queue(), handler: () => undefined })
+  await scene.clock.step(10_000)
+  const ticks = scene.late.requests('tick') as TickRequest[]
+  const registrations = ticks.filter((tick) => tick.worker !== undefined)
+  expect(registrations.length).toBeGreaterThan(0)
+  expect(registrations.filter(({ record }) => record !== undefined)).toEqual([])
+  await worker.stop()
 })
 
 test.each([late, unleased])(

@@ -52,18 +52,20 @@ test('a worker publishes itself and each run, in the words of controller-runtime
       if (item === 'error') throw new Error('no')
       if (item === 'terminal') throw new TerminalError('never')
       if (item === 'requeue') return { requeue: true }
+      if (item === 'enough') return { requeue: false }
       if (item === 'later') return { requeueAfterMs: 60_000 }
       return undefined
     },
   })
-  for (const item of ['fine', 'error', 'terminal', 'requeue', 'later']) await queue.add(item)
+  for (const item of ['fine', 'error', 'terminal', 'requeue', 'later', 'enough'])
+    await queue.add(item)
   await clock.step(10)
   await worker.stop()
   await queue.close()
 
   expect(started.map(({ verb }) => verb)).toEqual([
     'worker-started',
-    ...Array.from({ length: 5 }, () => 'run'),
+    ...Array.from({ length: 6 }, () => 'run'),
     'worker-stopped',
     'closed',
   ])
@@ -81,6 +83,7 @@ test('a worker publishes itself and each run, in the words of controller-runtime
     ]),
   )
   expect(results().filter(({ error }) => error instanceof Error)).toHaveLength(2)
+  expect(results().filter(({ result }) => result === 'success')).toHaveLength(2)
 })
 
 test('a run that takes too long says so, also when its handler never ends', async () => {

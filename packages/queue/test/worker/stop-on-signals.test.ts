@@ -123,7 +123,7 @@ function standingTime(): { nowMs: number } {
 }
 
 /** What the process says of a stop that fails. */
-function expectWarning(error: Error): () => void {
+function expectWarning(error: Error | string): () => void {
   const { exitCode } = process
   const warning = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
   onTestFinished(() => {
@@ -159,34 +159,40 @@ test.each([
   expect(await closed).toEqual(expected)
 })
 
-test('one that fails to stop leaves the others their grace, and queues are closed after them', async () => {
-  const isWarned = expectWarning(new Error('the server is not running'))
-  const happened: string[] = []
-  const closed = new Promise<void>((resolve) => {
-    const server = {
-      stop: (): Promise<void> => {
-        throw new Error('the server is not running')
-      },
-    }
-    const worker = {
-      async stop(): Promise<void> {
-        await new Promise(setImmediate)
-        happened.push('stopped')
-      },
-    }
-    const queue = {
-      async close(): Promise<void> {
-        happened.push('closed')
-        resolve()
-      },
-    }
-    stopOnSignals([server, worker, queue], { signals: ['SIGUSR2'] })
-  })
-  process.emit('SIGUSR2')
-  await closed
-  expect(happened).toEqual(['stopped', 'closed'])
-  isWarned()
-})
+test.each([
+  ['an error', new Error('the server is not running')],
+  ['something else', 7],
+])(
+  'one that fails to stop, with %s, leaves the others their grace, and queues are closed after them',
+  async (_, failure) => {
+    const isWarned = expectWarning(failure instanceof Error ? failure : '7')
+    const happened: string[] = []
+    const closed = new Promise<void>((resolve) => {
+      const server = {
+        stop: (): Promise<void> => {
+          throw failure
+        },
+      }
+      const worker = {
+        async stop(): Promise<void> {
+          await new Promise(setImmediate)
+          happened.push('stopped')
+        },
+      }
+      const queue = {
+        async close(): Promise<void> {
+          happened.push('closed')
+          resolve()
+        },
+      }
+      stopOnSignals([server, worker, queue], { signals: ['SIGUSR2'] })
+    })
+    process.emit('SIGUSR2')
+    await closed
+    expect(happened).toEqual(['stopped', 'closed'])
+    isWarned()
+  },
+)
 
 test('one that never stops, such as a server with an open socket, does not keep the queues open', async () => {
   const time = standingTime()
@@ -218,6 +224,25 @@ test('undoing leaves signals as they were', async () => {
   await queue.close()
 })
 
+test('after the second signal, signals do what they do without this', () => {
+  const before = process.listenerCount('SIGUSR2')
+  const stopped = Promise.withResolvers<void>()
+  const graces: number[] = []
+  const worker = {
+    stop({ graceMs }: { readonly graceMs: number }): Promise<void> {
+      graces.push(graceMs)
+      return stopped.promise
+    },
+  }
+  stopOnSignals(worker, { signals: ['SIGUSR2'] })
+  process.emit('SIGUSR2')
+  expect(process.listenerCount('SIGUSR2')).toBe(before + 1)
+  process.emit('SIGUSR2')
+  expect(process.listenerCount('SIGUSR2')).toBe(before)
+  expect(graces).toEqual([10_000, 0])
+  stopped.resolve()
+})
+
 test('a signal that no process can handle is refused, and nothing changes', () => {
   const before = process.listenerCount('SIGUSR2')
   expect(() => stopOnSignals([], { signals: ['SIGUSR2', 'SIGKILL'] })).toThrow(
@@ -233,9 +258,15 @@ test('a signal that no process can handle is refused, and nothing changes', () =
 test('bad options are refused, naming the parameter', () => {
   const bad: [() => unknown, string][] = [
     [() => stopOnSignals({} as never), 'what'],
+    [() => stopOnSignals(null as never), 'what'],
+    [() => stopOnSignals('worker' as never), 'what'],
     [() => stopOnSignals([{}] as never), 'what[0]'],
+    [() => stopOnSignals([], { signals: [] }), 'signals'],
+    [() => stopOnSignals([], { signals: 'SIGTERM' as never }), 'signals'],
     [() => stopOnSignals([], { signals: ['SIGNOTHING' as never] }), 'signals[0]'],
     [() => stopOnSignals([], { graceMs: -1 }), 'graceMs'],
+    [() => stopOnSignals([], { exit: 1 as never }), 'exit'],
+    [() => stopOnSignals([], { signal: 'SIGTERM' } as never), 'signal'],
   ]
   for (const [call, parameter] of bad) {
     expect(call).toThrow(expect.objectContaining({ code: 'ERR_INVALID_INPUT', parameter }))

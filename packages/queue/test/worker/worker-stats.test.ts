@@ -69,7 +69,7 @@ describe.each(setups)('the registration of a worker, over $way', (setup) => {
 
     await scene.clock.step(10_000)
     const later = await stats(scene)
-    expect(later).toMatchObject({ busy: 0, runs: 3, failed: 1 })
+    expect(later).toMatchObject({ busy: 0, runs: 3, failed: 1, lost: 0 })
     expect(byBound(later.work)).toEqual({ 64: 2, 16384: 1 })
     expect(later).not.toHaveProperty('longest')
     await worker.stop()
@@ -98,7 +98,8 @@ describe.each(setups)('the registration of a worker, over $way', (setup) => {
     const queue = scene.queue()
     const worker = createWorker({ queue, concurrency: 3, handler: () => undefined })
     await scene.quiet()
-    expect(await registered(scene)).toMatchObject([{ concurrency: 3 }])
+    const { leaseMs = 'none' } = setup.options
+    expect(await registered(scene)).toMatchObject([{ concurrency: 3, settings: { leaseMs } }])
     await queue.add('k')
     await scene.quiet()
     await worker.stop()
@@ -244,6 +245,23 @@ describe.each(leasedSetups)('leases that are over, over $way', (setup) => {
     await scene.clock.step(20_000)
     expect((await registered(scene)).map((info) => info.stats?.leaseEnds)).toEqual([1])
     expect(held.signal.aborted).toBe(true)
+    scene.takeErrors()
+    await worker.stop()
+    await holder.close()
+  })
+
+  test('are counted where they park the key, too', async () => {
+    const scene = new Scene(setup)
+    const holder = scene.queue({ leaseMs: 1_000 })
+    await holder.add('k')
+    await take(holder)
+    const queue = scene.queue({ maxCrashes: 1 })
+    const worker = createWorker({ queue, handler: () => undefined })
+    scene.forget(holder)
+    scene.inner.renew = cutOff
+    await scene.clock.step(20_000)
+    expect(await scene.row('k')).toMatchObject({ state: 'parked' })
+    expect((await registered(scene)).map((info) => info.stats?.leaseEnds)).toEqual([1])
     scene.takeErrors()
     await worker.stop()
     await holder.close()

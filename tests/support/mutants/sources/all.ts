@@ -17,6 +17,7 @@ import { foundByTestsOfQueues } from './found-by-tests/queues.ts'
 import { foundByTestsOfRedis } from './found-by-tests/redis.ts'
 import { foundByTestsOfRedisConnections } from './found-by-tests/redis-connections.ts'
 import { foundByTestsOfRedisServers } from './found-by-tests/redis-servers.ts'
+import { foundByTestsOfRuns } from './found-by-tests/runs.ts'
 import { foundByTestsOfSqlite } from './found-by-tests/sqlite.ts'
 import { foundByTestsOfSqliteFiles } from './found-by-tests/sqlite-files.ts'
 import { foundByTestsOfStopping } from './found-by-tests/stopping.ts'
@@ -35,6 +36,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...foundByTestsOfClaims,
   ...foundByTestsOfWaits,
   ...foundByTestsOfWorkers,
+  ...foundByTestsOfRuns,
   ...foundByTestsOfStopping,
   ...foundByTestsOfInspection,
   ...foundByTestsOfTransfer,

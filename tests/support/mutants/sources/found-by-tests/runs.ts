@@ -1,0 +1,160 @@
+import type { FoundByTest } from '../source-mutant.ts'
+
+/** Defects of the runs of handlers and of their records, and the tests that find them. */
+export const foundByTestsOfRuns: readonly FoundByTest[] = [
+  {
+    name: 'a handler that a stop has abandoned is reported again',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/handler-run.ts',
+        find: "if (this.#isAbandoned || this.#held.phase === 'finished') return undefined",
+        replace: "if (this.#held.phase === 'finished') return undefined",
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/acknowledging.test.ts',
+      title: 'is given up by stop after the grace and a second, in one error with handlers',
+    },
+  },
+  {
+    name: 'a finish under way is reported as a handler that did not stop',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/handler-run.ts',
+        find: 'if (deciding !== undefined) await deciding\n        this.#timer?.stop()',
+        replace: 'if (deciding !== undefined) await deciding',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/acknowledging.test.ts',
+      title: 'is not abandoned, though an abort came while onExhausted was asked',
+    },
+  },
+  {
+    name: 'a finish that fails for good after a while is repeated for ever',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/handler-run.ts',
+        find: '        error = failure\n',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/acknowledging.test.ts',
+      title: 'that fails for a while, and then for good, is reported once and given up',
+    },
+  },
+  {
+    name: 'every finish that is acknowledged counts as lost',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/handler-run.ts',
+        find: "if (outcome === 'lost' && this.#core.phase !== 'closed') this",
+        replace: 'if (outcome !== undefined) this',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/worker-stats.test.ts',
+      title: 'has its counts since it started, with every heartbeat',
+    },
+  },
+  {
+    name: 'a run that asks for no requeue is not traced as a success',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/handler-run.ts',
+        find: "this.#result = end.as === 'done' ? 'success' : end.as",
+        replace: "this.#result = end.as as RunResult['result']",
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/run-events.test.ts',
+      title: 'a worker publishes itself and each run, in the words of controller-runtime',
+    },
+  },
+  {
+    name: 'the end of a lease that parks its key is not counted',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/work-tally.ts',
+        find: " || outcome === 'parked'",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/worker-stats.test.ts',
+      title: 'are counted where they park the key, too',
+    },
+  },
+  {
+    name: 'a driver that keeps no history gets records',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/work-tally.ts',
+        find: 'if (!calls.driver.capabilities.history) return undefined\n',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/history.test.ts',
+      title: 'a driver that keeps no history gets no records',
+    },
+  },
+  {
+    name: 'a stop of a worker takes options that it does not have',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/create-worker.ts',
+        find: "    checkObject('options', options, ['graceMs'])\n",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/controller.test.ts',
+      title: 'a stop with wrong options is refused, and the worker goes on',
+    },
+  },
+  {
+    name: 'signals that stop nothing are accepted',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/stop-on-signals.ts',
+        find: 'if (!Array.isArray(signals) || signals.length === 0)',
+        replace: 'if (!Array.isArray(signals))',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/stop-on-signals.test.ts',
+      title: 'bad options are refused, naming the parameter',
+    },
+  },
+  {
+    name: 'a worker that fails to stop with something else than an error leaves the queues open',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/stop-on-signals.ts',
+        find: 'error instanceof Error ? error : String(error)',
+        replace: 'error as Error',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/stop-on-signals.test.ts',
+      title:
+        'one that fails to stop, with something else, leaves the others their grace, and queues are closed after them',
+    },
+  },
+  {
+    name: 'a third signal does not end the process',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/stop-on-signals.ts',
+        find: '    undo()\n    if (exit)',
+        replace: '    if (exit)',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/stop-on-signals.test.ts',
+      title: 'after the second signal, signals do what they do without this',
+    },
+  },
+]
