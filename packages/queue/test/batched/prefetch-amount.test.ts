@@ -25,6 +25,31 @@ test('three long claims of 32 change nothing', () => {
   expect(measured(29, 3, 500).of(4)).toBe(40 + 4)
 })
 
+test('claims nothing ahead before 32 runs and a claim were measured', () => {
+  const amount = new PrefetchAmount('auto')
+  for (let run = 0; run < 31; run += 1) amount.noteRun(1)
+  amount.noteClaim(5)
+  expect([amount.of(4), amount.withFinishing(4)]).toEqual([0, 0])
+  amount.noteRun(1)
+  expect(amount.of(4)).toBe(40 + 4)
+  const unclaimed = new PrefetchAmount('auto')
+  for (let run = 0; run < 32; run += 1) unclaimed.noteRun(1)
+  expect(unclaimed.of(4)).toBe(0)
+})
+
+test('the latest 32 runs count, and the latest 32 claims, in any order', () => {
+  const amount = measured(0, 32, 500, 1_000)
+  for (let run = 0; run < 32; run += 1) amount.noteRun(1)
+  for (let claim = 0; claim < 32; claim += 1) amount.noteClaim(claim === 28 ? 500 : 5)
+  expect(amount.of(4)).toBe(40 + 4)
+})
+
+test('claims ahead at most a thousand keys, also of handlers that take no time', () => {
+  for (const amount of [measured(32, 0, 0, 0), measured(0, 32, 10_000)]) {
+    expect([amount.of(100), amount.withFinishing(100)]).toEqual([1_000, 2_000])
+  }
+})
+
 test('how long a key is kept follows from the median', () => {
   expect(measured(20, 12, 500).keepMs).toBe(100)
   expect(measured(12, 20, 500).keepMs).toBe(2_500)

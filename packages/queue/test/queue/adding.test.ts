@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { exponential } from '../../src/index.ts'
 import { refusal } from '../support/refusal.ts'
 import { drainKeys, Scene, seen, setups, take } from '../support/setups.ts'
 
@@ -111,6 +112,36 @@ describe.each(setups)('add over $way', (setup) => {
     expect(await drainKeys(queue)).toEqual(['a'])
     await scene.clock.step(100)
     expect(await drainKeys(queue)).toEqual(['a'])
+  })
+
+  test('add: each of the adds made together gets the outcome that it would get alone', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue({ maxPending: 2 })
+    const twice = (key: string) => Promise.allSettled([queue.add(key), queue.add(key)])
+    await queue.add('parked')
+    await (await take(queue)).park()
+    expect(await twice('parked')).toMatchObject([{ value: 'parked' }, { value: 'parked' }])
+    expect(await twice('a')).toMatchObject([{ value: 'added' }, { value: 'unchanged' }])
+    const full = { reason: { code: 'ERR_QUEUE_FULL' } }
+    expect(await twice('b')).toMatchObject([full, full])
+    expect(await drainKeys(queue)).toEqual(['a'])
+  })
+
+  test('add: delayed adds that are made together with others are promises of their own', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.limited({ limiter: exponential({ baseMs: 200, maxMs: 200 }) })
+    const made = [
+      queue.add('a'),
+      queue.addAfter('a', 100),
+      queue.add('b'),
+      queue.addRateLimited('b'),
+    ]
+    await Promise.all(made)
+    expect(await drainKeys(queue)).toEqual(['a', 'b'])
+    await scene.clock.step(100)
+    expect(await drainKeys(queue)).toEqual(['a'])
+    await scene.clock.step(100)
+    expect(await drainKeys(queue)).toEqual(['b'])
   })
 
   test('add: an acknowledged add is claimed by the next waiter', async () => {

@@ -157,4 +157,32 @@ export const foundByTestsOfClaims: readonly FoundByTest[] = [
       title: 'a handler gets the key and the token of its run',
     },
   },
+  {
+    name: 'handlers that once were slow keep a worker from claiming ahead',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/claims/prefetch-amount.ts',
+        find: 'this.#sumMs += ms - this.#runMs[at]!',
+        replace: 'this.#sumMs += ms',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/batched/prefetch-amount.test.ts',
+      title: 'the latest 32 runs count, and the latest 32 claims, in any order',
+    },
+  },
+  {
+    name: 'a worker claims ahead more than a thousand keys',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/claims/prefetch-amount.ts',
+        find: 'Math.min(autoMax, Math.floor(this.#startedWithinTwo(slots)))',
+        replace: 'Math.floor(this.#startedWithinTwo(slots))',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/batched/prefetch-amount.test.ts',
+      title: 'claims ahead at most a thousand keys, also of handlers that take no time',
+    },
+  },
 ]

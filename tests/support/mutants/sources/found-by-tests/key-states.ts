@@ -105,4 +105,32 @@ export const foundByTestsOfKeyStates: readonly FoundByTest[] = [
       title: 'is counted from the exact time',
     },
   },
+  {
+    name: 'an add that a full queue refuses is acknowledged, if one of its key was made with it',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/add-batcher.ts',
+        find: "outcome === 'parked' || outcome === 'full'",
+        replace: "outcome === 'parked'",
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/queue/adding.test.ts',
+      title: 'add: each of the adds made together gets the outcome that it would get alone',
+    },
+  },
+  {
+    name: 'a delayed add is lost that is made together with an immediate one',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/add-batcher.ts',
+        find: '!isPlain(first) || !isPlain(second)',
+        replace: '!isPlain(first)',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/queue/adding.test.ts',
+      title: 'add: delayed adds that are made together with others are promises of their own',
+    },
+  },
 ]
