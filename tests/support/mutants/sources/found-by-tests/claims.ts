@@ -185,4 +185,18 @@ export const foundByTestsOfClaims: readonly FoundByTest[] = [
       title: 'claims ahead at most a thousand keys, also of handlers that take no time',
     },
   },
+  {
+    name: 'a key whose worker is gone waits as without a limiter',
+    edits: [
+      {
+        file: 'packages/queue/src/core/retry-plans.ts',
+        find: '    if (this.own !== undefined) this.expire = { ...this.expire, plan: this.own }\n',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/leases/leases.test.ts',
+      title: 'lease end: the back-off is that of the limiter, without its bucket',
+    },
+  },
 ]
