@@ -235,6 +235,39 @@ describe.each(batchedSetups)('claims ahead of workers over $way', (setup) => {
     expect(stepped.started).toEqual(['a', 'b'])
   })
 
+  test('after a pause they are claimed, and given back, as before', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue({ prefetch: 2 })
+    await queue.addMany(keys)
+    const stepped = new SteppedWorker(queue)
+    await scene.quiet()
+    await queue.inspect.pause()
+    await scene.quiet()
+    await queue.inspect.resume()
+    for (const key of ['b', 'c', 'd']) {
+      stepped.end()
+      await scene.quiet()
+      expect(stepped.started.at(-1)).toBe(key)
+      expect((await heldKeys(scene)).length).toBeGreaterThan(1)
+      await scene.clock.step(100)
+      expect(await heldKeys(scene)).toEqual([key])
+    }
+  })
+
+  test('of short leases they are given back after a third', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue({ prefetch: 2, leaseMs: 150 })
+    await queue.addMany(keys)
+    const stepped = new SteppedWorker(queue)
+    await scene.quiet()
+    await scene.clock.step(49)
+    expect(await heldKeys(scene)).toEqual(['a', 'b', 'c'])
+    await scene.clock.step(1)
+    expect(await heldKeys(scene)).toEqual(['a'])
+    stepped.end()
+    await scene.quiet()
+  })
+
   test.each(['pause', 'park'] as const)(
     '%s releases them at once, whichever queue object is asked',
     async (verb) => {

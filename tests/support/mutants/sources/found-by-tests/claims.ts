@@ -199,4 +199,46 @@ export const foundByTestsOfClaims: readonly FoundByTest[] = [
       title: 'lease end: the back-off is that of the limiter, without its bucket',
     },
   },
+  {
+    name: 'after a pause, keys that were claimed ahead are never given back',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/claims/prefetch-buffer.ts',
+        find: '    this.#timer?.stop()\n    this.#timer = undefined\n',
+        replace: '    this.#timer?.stop()\n',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/batched/prefetching.test.ts',
+      title: 'after a pause they are claimed, and given back, as before',
+    },
+  },
+  {
+    name: 'keys that were given back count as claimed ahead',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/claims/prefetch-buffer.ts',
+        find: '    this.size -= helds.length\n',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/batched/prefetching.test.ts',
+      title: 'after a pause they are claimed, and given back, as before',
+    },
+  },
+  {
+    name: 'keys of short leases are claimed ahead for longer than their leases',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/claims/prefetching.ts',
+        find: 'Math.min(this.#amount.keepMs, leaseMs / 3)',
+        replace: 'this.#amount.keepMs',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/batched/prefetching.test.ts',
+      title: 'of short leases they are given back after a third',
+    },
+  },
 ]
