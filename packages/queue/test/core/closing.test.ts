@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createWorker, SluiceError } from '../../src/index.ts'
+import { createWorker, type Held, SluiceError } from '../../src/index.ts'
 import { fakeRealTime } from '../support/real-time.ts'
 import { refusal } from '../support/refusal.ts'
 import { holding, late, Scene, seen, setups, take } from '../support/setups.ts'
@@ -8,8 +8,8 @@ describe.each(setups)('close over $way', (setup) => {
   test('close: then get gives undefined, finishing is lost, others reject with ERR_CLOSED', async () => {
     const scene = new Scene(setup)
     const queue = scene.limited()
-    await queue.addMany(['a', 'b'])
-    const [a, b] = await queue.getMany(2)
+    await queue.addMany(['a', 'b', 'c'])
+    const [a, b, c] = await queue.getMany(3)
     const closing = queue.close()
     await scene.clock.step(1_000)
     await closing
@@ -21,6 +21,7 @@ describe.each(setups)('close over $way', (setup) => {
     expect(await b?.release()).toBe('lost')
     expect(await b?.park()).toBe('lost')
     expect(await queue.done('a')).toBe('lost')
+    expect(await queue.doneMany([c as Held<string>])).toEqual(['lost'])
     const others = [
       queue.add('a'),
       queue.addMany(['a']),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createWorker, type SchemaResult, type StandardSchema } from '../../src/index.ts'
 import { nextTurn } from '../support/late-driver.ts'
-import { late, Scene, seen, setups, take, unleased } from '../support/setups.ts'
+import { drainKeys, late, Scene, seen, setups, take, unleased } from '../support/setups.ts'
 
 // The "now" in an answer is a moment later than the call: time moves in between.
 
@@ -37,6 +37,28 @@ test.each(setups)(
     await scene.quiet()
     expect(draining.state).toBe('resolved')
     expect(await scene.states()).toEqual({ later: 'ready' })
+  },
+)
+
+test.each(setups)(
+  'a drain waits for a due key behind many that became due after it ($way)',
+  async (setup) => {
+    const scene = new Scene(setup)
+    const queue = scene.delaying()
+    // As a store that does not say since when a key is due.
+    const tick = scene.inner.tick.bind(scene.inner)
+    scene.inner.tick = async (...args) => {
+      const reply = await tick(...args)
+      return { ...reply, nextAt: Math.max(reply.nextAt, reply.now) }
+    }
+    await queue.add('z', { priority: -1 })
+    for (let n = 0; n < 12; n += 1) await queue.addAfter(`k${n}`, 500)
+    const draining = seen(queue.shutDownWithDrain())
+    await scene.clock.step(1_000)
+    expect(draining.state).toBe('waiting')
+    expect(await drainKeys(scene.queue())).toHaveLength(13)
+    await scene.clock.step(1_000)
+    expect(draining.state).toBe('resolved')
   },
 )
 

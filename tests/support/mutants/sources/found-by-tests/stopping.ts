@@ -368,4 +368,32 @@ export const foundByTestsOfStopping: readonly FoundByTest[] = [
       title: 'has how long handlers ran, without the onExhausted',
     },
   },
+  {
+    name: 'a drain asks for the first ten ready keys only',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/batched-backend.ts',
+        find: 'if (reply.cursor === undefined) return true',
+        replace: 'return true',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/core/idle-and-drained.test.ts',
+      title: 'a drain waits for a due key behind many that became due after it',
+    },
+  },
+  {
+    name: 'doneMany after a close asks the store, which is closed',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/many.ts',
+        find: " || core.phase === 'closed'",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/core/closing.test.ts',
+      title: 'close: then get gives undefined, finishing is lost, others reject with ERR_CLOSED',
+    },
+  },
 ]
