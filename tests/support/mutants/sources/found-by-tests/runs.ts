@@ -140,7 +140,7 @@ export const foundByTestsOfRuns: readonly FoundByTest[] = [
     finder: {
       file: 'packages/queue/test/worker/stop-on-signals.test.ts',
       title:
-        'one that fails to stop, with something else, leaves the others their grace, and queues are closed after them',
+        'one that fails to stop leaves the others their grace, and queues are closed after them',
     },
   },
   {
