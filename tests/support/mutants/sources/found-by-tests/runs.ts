@@ -157,4 +157,18 @@ export const foundByTestsOfRuns: readonly FoundByTest[] = [
       title: 'after the second signal, signals do what they do without this',
     },
   },
+  {
+    name: 'the report of keys without a lease that a close leaves says that they run again',
+    edits: [
+      {
+        file: 'packages/queue/src/core/queue-errors.ts',
+        find: "leaseMs === Infinity ? 'they stay held' : ",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/core/closing.test.ts',
+      title: 'keys that are not given back in time are named in one error',
+    },
+  },
 ]
