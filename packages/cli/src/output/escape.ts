@@ -31,15 +31,15 @@ export function oneLine(text: string): string {
   return shortened(text, Infinity)
 }
 
-/** JSON in which characters that a terminal obeys are escaped, by `escape`; it parses to the same value. */
+/** JSON in which characters that a terminal obeys are escaped, by `escaping`; it parses to the same value. */
 export function safeJson(
   value: unknown,
   indent = 0,
-  escape: (character: string) => string = unicodeEscape,
+  escaping: (character: string) => string = unicodeEscape,
 ): string {
   const text = JSON.stringify(value, undefined, indent) ?? 'null'
   return text.replace(everyUnseen, (character) =>
     // Outside of strings, only the indentation contains such characters.
-    character === '\n' ? character : escape(character),
+    character === '\n' ? character : escaping(character),
   )
 }
