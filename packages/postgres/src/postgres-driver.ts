@@ -32,6 +32,7 @@ import {
   type Transfer,
   type WorkerRow,
 } from '@sluice/core'
+import { closeMs, ignore, withDeadline } from './connection/deadline.ts'
 import { repeatableError } from './connection/errors.ts'
 import { proofMark, queueOfNotice } from './connection/listener.ts'
 import { type Statements, statementsFor } from './connection/statements.ts'
@@ -80,8 +81,9 @@ export function postgresDriver(options: PostgresOptions): Driver {
 }
 
 async function closeAll({ connections, buckets }: Target): Promise<void> {
-  if (buckets !== connections) await buckets.close()
-  await connections.close()
+  const closing = [connections.close()]
+  if (buckets !== connections) closing.push(buckets.close())
+  await Promise.all(closing)
 }
 
 class PostgresDriver implements Driver {
@@ -197,10 +199,12 @@ class PostgresDriver implements Driver {
     this.#opened = undefined
     this.#hearsPglite = false
     if (opened === undefined) return
-    await opened.watching.stop()
-    await opened.unlisten?.()
-    await opened.wakeSignal.flush()
-    await closeAll(opened.target)
+    const { target, unlisten, wakeSignal, watching } = opened
+    const { environment } = target.use
+    const sent = withDeadline(environment, closeMs, 'sending notices', wakeSignal.flush())
+    await Promise.all([watching.stop(), sent.catch(ignore)])
+    await unlisten?.()
+    await closeAll(target)
   }
 
   async add(

@@ -3,6 +3,9 @@ import type { Environment } from '@sluice/core/driver'
 /** Takes a value or an error that does not matter. */
 export function ignore(): void {}
 
+/** How long a close waits for the server, in milliseconds: one that is well answers at once. */
+export const closeMs = 1_000
+
 /** The error of a call that got no answer in time. */
 export class DeadlineError extends Error {
   /** Whether the wait ended early, because the answer was known to be lost. */

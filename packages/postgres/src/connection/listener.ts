@@ -4,7 +4,7 @@ import { flag, number } from '../rows/columns.ts'
 import { quoteIdentifier } from '../schema/schema-name.ts'
 import type { PgListener, Row } from './client-shapes.ts'
 import type { ConnectionProbe } from './connection-probe.ts'
-import { DeadlineError, ignore, withDeadline } from './deadline.ts'
+import { closeMs, DeadlineError, ignore, withDeadline } from './deadline.ts'
 import { destroySocket } from './destroy-socket.ts'
 import { describe, storeError } from './errors.ts'
 import { PgConnection } from './pool-connections.ts'
@@ -34,9 +34,6 @@ const silenceMs = heartbeatMs + 500
 /** How long an answer may take, and a notice to arrive, in milliseconds. */
 const answerMs = 4_500
 const proofMs = 5_000
-
-/** How long the end of the connection waits for the answer to a statement, in milliseconds. */
-const lastMs = 1_000
 
 /** How long to wait before listening is tried again, in milliseconds. */
 const reconnectMsMin = 500
@@ -271,10 +268,13 @@ export class Listener {
     this.#client = undefined
     if (client === undefined) return
     // The client of pg ends at once, also while a statement is under way, which might then be lost.
-    await this.#timed('ending', this.#answer, lastMs).catch(ignore)
-    // A client that is still connecting may never answer the end.
-    if (!this.#isConnected && destroySocket(client)) return
-    await this.#timed('ending', client.end()).catch(() => destroySocket(client))
+    const isSilent = await this.#timed('ending', this.#answer, closeMs).then(
+      () => false,
+      (error) => error instanceof DeadlineError,
+    )
+    // A client that is silent, or still connecting, may never answer the end.
+    if ((isSilent || !this.#isConnected) && destroySocket(client)) return
+    await this.#timed('ending', client.end(), closeMs).catch(() => destroySocket(client))
   }
 
   /** Waits, unless it is stopped or woken. The wait does not keep the process alive. */

@@ -208,17 +208,16 @@ export class PoolConnections implements Connections {
   }
 
   async close(): Promise<void> {
-    const { end, environment, timeoutMs } = this.#use
+    const { end } = this.#use
     if (end !== undefined) {
       // A pool hands out an idle connection in a later turn of the microtask queue, and none once it ends.
-      const ended = new Promise<void>((resolve, reject) => {
+      await new Promise<void>((resolve) => {
         nextTurn(() => {
-          void end().then(resolve, reject)
+          void end().then(resolve, resolve)
           // It serves none of the calls that still wait.
           for (const endWait of this.#connecting) endWait(new Error('the driver was closed'))
         })
       })
-      await withDeadline(environment, timeoutMs, 'closing the pool', ended).catch(ignore)
     }
     // The driver's own pool keeps its listeners: it may lose connections while it ends.
     else {

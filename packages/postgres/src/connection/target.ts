@@ -1,8 +1,10 @@
 import { SluiceError } from '@sluice/core'
+import type { Environment } from '@sluice/core/driver'
 import type { Settings } from '../postgres-options.ts'
 import type { PgListener, PgPool } from './client-shapes.ts'
 import type { Connections } from './connection.ts'
 import { ConnectionProbe } from './connection-probe.ts'
+import { closeMs, withDeadline } from './deadline.ts'
 import { destroySocket } from './destroy-socket.ts'
 import { SingleConnection } from './pglite-connection.ts'
 import { PoolConnections, type PoolUse } from './pool-connections.ts'
@@ -53,10 +55,12 @@ export async function targetOf(settings: Settings): Promise<Target> {
     application_name: 'sluice',
   }
   const Client = givingUp(pg.Client as unknown as ClientClass, timeoutMs)
-  const kept = { max: poolSize, idleTimeoutMillis: idleMs, allowExitOnIdle: true, Client }
+  const opened = new Set<PgListener>()
+  const clients = { Client: tracked(Client, opened) }
+  const kept = { max: poolSize, idleTimeoutMillis: idleMs, allowExitOnIdle: true, ...clients }
   const own = new pg.Pool({ ...config, ...kept } as object)
   keepAlive(own as unknown as PgPool)
-  const end = (): Promise<void> => own.end()
+  const end = (): Promise<void> => endOrCut(own, opened, environment)
   const makeListener = (): PgListener =>
     new Client({ ...config, application_name: 'sluice listens' })
   const use = useWith(plainUse, makeListener)
@@ -120,6 +124,28 @@ function givingUp(Client: ClientClass, timeoutMs: number): ClientClass {
   }
 }
 
+/** Clients that are in `opened` until their connections have ended. */
+function tracked(Client: ClientClass, opened: Set<PgListener>): ClientClass {
+  return class extends Client {
+    constructor(options: ClientOptions) {
+      super(options)
+      opened.add(this)
+      this.on('end', () => opened.delete(this))
+    }
+  }
+}
+
+/** Ends a pool; connections that are busy after a while, or whose server is silent, are cut. */
+async function endOrCut(
+  pool: EndingPool,
+  opened: ReadonlySet<PgListener>,
+  environment: Environment,
+): Promise<void> {
+  await withDeadline(environment, closeMs, 'closing the pool', pool.end()).catch(() => {
+    for (const client of opened) destroySocket(client)
+  })
+}
+
 /** The options and the classes of a pool of `pg`, if it is one. */
 interface PoolInside {
   readonly options?: ClientOptions
@@ -127,17 +153,23 @@ interface PoolInside {
   readonly Client?: ClientClass
 }
 
-type PoolClass = new (options: object) => PgPool & { end(): Promise<void> }
+interface EndingPool {
+  end(): Promise<void>
+}
+
+type PoolClass = new (options: object) => PgPool & EndingPool
 
 /** A pool of one connection like those of `pool`, which connects with its first use. */
 function ownPoolLike(pool: PgPool, use: PoolUse): Connections | undefined {
   const { options, constructor: PoolLike, Client } = pool as PoolInside
   if (options === undefined || typeof PoolLike !== 'function') return undefined
-  const clients = Client && { Client: givingUp(Client, use.timeoutMs) }
+  const opened = new Set<PgListener>()
+  const clients = Client && { Client: tracked(givingUp(Client, use.timeoutMs), opened) }
   const more = { max: 1, min: 0, allowExitOnIdle: true, ...clients }
   const own = new (PoolLike as PoolClass)({ ...options, password: options['password'], ...more })
   keepAlive(own)
-  const connections = new PoolConnections(own, { ...use, end: () => own.end() })
+  const end = (): Promise<void> => endOrCut(own, opened, use.environment)
+  const connections = new PoolConnections(own, { ...use, end })
   connections.stopPreparing()
   return connections
 }

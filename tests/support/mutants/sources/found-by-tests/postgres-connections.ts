@@ -164,4 +164,32 @@ export const foundByTestsOfPostgresConnections: readonly FoundByTest[] = [
       title: 'others are notified of a finish that leaves a run',
     },
   },
+  {
+    name: 'the close of a Postgres driver waits for the answers of a silent server',
+    edits: [
+      {
+        file: 'packages/postgres/src/connection/target.ts',
+        find: 'for (const client of opened) destroySocket(client)',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/closing.test.ts',
+      title: 'the close of a driver cuts a call that a silent server does not answer',
+    },
+  },
+  {
+    name: 'the close of a Postgres driver waits for the connection that charges token buckets',
+    edits: [
+      {
+        file: 'packages/postgres/src/connection/target.ts',
+        find: 'tracked(givingUp(Client, use.timeoutMs), opened)',
+        replace: 'tracked(givingUp(Client, use.timeoutMs), new Set())',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/closing.test.ts',
+      title: 'the close of a driver cuts a charge of a token bucket beside a transaction',
+    },
+  },
 ]
