@@ -3,8 +3,9 @@ import { thisProcess } from '../environment/environment.ts'
 import { moveHolder } from '../inspect/queue-inspection.ts'
 
 /**
- * What a move leaves with a queue of its source: in `resumes` whether the new store is to hand out
- * keys of the queue at the end, in `moveId` which call has written it.
+ * What a move leaves with a queue of its source: while it is under way, in `resumes` whether the new
+ * store is to hand out keys of the queue at the end, and in `moveId` which call has written it; then, in
+ * `hasEnded`, that it has come to that.
  */
 export type MoveMark = WorkerInfo['settings']
 

@@ -175,6 +175,7 @@ class QueueMove {
       await this.#to.operate.resume(queue)
       this.#to.store.wake(queue)
     }
+    if (resume) await setMoveMark(this.#from.driver, queue, { hasEnded: true })
     return { queue, moved: this.#moved }
   }
 
@@ -189,8 +190,11 @@ class QueueMove {
     const to = this.#to.driver
     const there = await from.counts(queue, { cap: 1 })
     const earlier = await moveMarkOf(from, queue)
-    const { resumes: decided } = there.paused ? earlier : {}
-    const resumes = typeof decided === 'boolean' ? decided : await this.#mayResume(there.paused)
+    const { resumes: decided, hasEnded } = there.paused ? earlier : {}
+    let resumes = typeof decided === 'boolean' ? decided : undefined
+    // After an earlier move, what the new store does counts.
+    if (hasEnded === true) resumes = !(await to.counts(queue, { cap: 1 })).paused
+    resumes ??= await this.#mayResume(there.paused)
     const moveId = randomName()
     await setMoveMark(from, queue, { resumes, moveId })
     // Two drivers may have one store by different addresses. To drop there what was "moved" would

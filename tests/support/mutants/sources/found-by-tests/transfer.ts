@@ -40,7 +40,7 @@ export const foundByTestsOfTransfer: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'tests/test/transfer/move-queues.test.ts',
+      file: 'tests/test/transfer/refused-moves.test.ts',
       title: 'a target that is the source by another address is refused, and nothing is changed',
     },
   },
@@ -54,7 +54,7 @@ export const foundByTestsOfTransfer: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'tests/test/transfer/move-queues.test.ts',
+      file: 'tests/test/transfer/refused-moves.test.ts',
       title: 'a queue without a name is not moved to a store where all have one',
     },
   },
@@ -336,6 +336,20 @@ export const foundByTestsOfTransfer: readonly FoundByTest[] = [
     finder: {
       file: 'tests/test/transfer/export-import.test.ts',
       title: 'a priority that is none',
+    },
+  },
+  {
+    name: 'a move does not know that an earlier one had come to its end',
+    edits: [
+      {
+        file: 'packages/queue/src/transfer/move-queues.ts',
+        find: 'if (resume) await setMoveMark(this.#from.driver, queue, { hasEnded: true })',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'tests/test/transfer/move-queues.test.ts',
+      title: 'was paused at its new place stays so',
     },
   },
 ]
