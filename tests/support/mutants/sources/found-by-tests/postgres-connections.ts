@@ -85,8 +85,8 @@ export const foundByTestsOfPostgresConnections: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/postgres/src/connection/target.ts',
-        find: 'const clients = Client && { Client: givingUp(Client, use.timeoutMs) }',
-        replace: 'const clients = Client && { Client }',
+        find: 'tracked(givingUp(Client, use.timeoutMs), opened)',
+        replace: 'tracked(Client, opened)',
       },
     ],
     finder: {

@@ -361,8 +361,8 @@ export const foundByTestsOfPostgresServers: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/postgres/src/connection/target.ts',
-        find: 'allowExitOnIdle: true, Client }',
-        replace: 'allowExitOnIdle: true, Client, connectionTimeoutMillis }',
+        find: 'idleTimeoutMillis: idleMs,',
+        replace: 'idleTimeoutMillis: idleMs, connectionTimeoutMillis: Math.min(timeoutMs, 5_000),',
       },
     ],
     finder: {
