@@ -298,6 +298,20 @@ test.each([
   await closing
 })
 
+test('a queue that was paused stays so in another store, too, to which the rest is moved later', async () => {
+  const clock = fakeClock(1_000_000_000)
+  const [from, first, second] = [memoryDriver(), memoryDriver(), memoryDriver()]
+  for (const driver of [from, first, second]) await keepOpen(driver, clock)
+  await fill(from, clock, 20)
+  await from.operate?.pause(queueName)
+  await moveQueues({ from, to: first, clock })
+  const late = queueOn(from, clock)
+  await late.add('late')
+  await late.close()
+  await moveQueues({ from, to: second, clock })
+  expect(await second.counts(queueName, { cap: 1 })).toMatchObject({ ready: 1, paused: true })
+})
+
 test('queues are moved in the order of their names', async () => {
   const from = memoryDriver()
   await using store = inspectStore(from)

@@ -3,9 +3,9 @@ import { thisProcess } from '../environment/environment.ts'
 import { moveHolder } from '../inspect/queue-inspection.ts'
 
 /**
- * What a move leaves with a queue of its source: while it is under way, in `resumes` whether the new
- * store is to hand out keys of the queue at the end, and in `moveId` which call has written it; then, in
- * `hasEnded`, that it has come to that.
+ * What a move leaves with a queue of its source: in `resumes` whether the new store is to hand out
+ * keys of the queue at the end, in `hasEnded` whether it has come to that, in `moveId` which call has
+ * written it.
  */
 export type MoveMark = WorkerInfo['settings']
 

@@ -175,7 +175,7 @@ class QueueMove {
       await this.#to.operate.resume(queue)
       this.#to.store.wake(queue)
     }
-    if (resume) await setMoveMark(this.#from.driver, queue, { hasEnded: true })
+    if (resume) await setMoveMark(this.#from.driver, queue, { resumes, hasEnded: true })
     return { queue, moved: this.#moved }
   }
 
@@ -192,8 +192,10 @@ class QueueMove {
     const earlier = await moveMarkOf(from, queue)
     const { resumes: decided, hasEnded } = there.paused ? earlier : {}
     let resumes = typeof decided === 'boolean' ? decided : undefined
-    // After an earlier move, what the new store does counts.
-    if (hasEnded === true) resumes = !(await to.counts(queue, { cap: 1 })).paused
+    // The queue may have been paused, or resumed, in the new store since the earlier move.
+    if (hasEnded === true) {
+      resumes = decided === true ? !(await to.counts(queue, { cap: 1 })).paused : undefined
+    }
     resumes ??= await this.#mayResume(there.paused)
     const moveId = randomName()
     await setMoveMark(from, queue, { resumes, moveId })

@@ -343,13 +343,27 @@ export const foundByTestsOfTransfer: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/transfer/move-queues.ts',
-        find: 'if (resume) await setMoveMark(this.#from.driver, queue, { hasEnded: true })',
+        find: 'if (resume) await setMoveMark(this.#from.driver, queue, { resumes, hasEnded: true })',
         replace: '',
       },
     ],
     finder: {
       file: 'tests/test/transfer/move-queues.test.ts',
       title: 'was paused at its new place stays so',
+    },
+  },
+  {
+    name: 'a queue that was paused is handed out in a second store that it is moved to',
+    edits: [
+      {
+        file: 'packages/queue/src/transfer/move-queues.ts',
+        find: 'resumes = decided === true ? !(await to.counts(queue, { cap: 1 })).paused : undefined',
+        replace: 'resumes = !(await to.counts(queue, { cap: 1 })).paused',
+      },
+    ],
+    finder: {
+      file: 'tests/test/transfer/move-queues.test.ts',
+      title: 'a queue that was paused stays so in another store, too',
     },
   },
 ]
