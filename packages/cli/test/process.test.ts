@@ -164,10 +164,14 @@ describe('a signal', () => {
     const connected = new Promise((resolve) => server.once('connection', resolve))
     await new Promise((resolve) => server.once('listening', resolve))
     const { port } = server.address() as AddressInfo
+    // Two signals that come at the same time are delivered in either order.
+    const tell = `process.on('SIGINT', () => void process.stderr.write('heard'))`
+    const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(tell)}` }
     // It does not answer, and the command waits for it.
-    const program = start(['copy', `postgres://u@127.0.0.1:${port}/x`, newFile()])
+    const program = start(['copy', `postgres://u@127.0.0.1:${port}/x`, newFile()], env)
     await connected
     program.child.kill('SIGINT')
+    await program.said('heard')
     program.child.kill('SIGTERM')
     expect(await program.ended).toMatchObject({ code: 143, signal: null })
     server.close()
