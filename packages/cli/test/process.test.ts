@@ -166,7 +166,8 @@ describe('a signal', () => {
     const { port } = server.address() as AddressInfo
     // Two signals that come at the same time are delivered in either order.
     const tell = `process.on('SIGINT', () => void process.stderr.write('heard'))`
-    const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(tell)}` }
+    const options = `--import=data:text/javascript,${encodeURIComponent(tell)}`
+    const env = { NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} ${options}` }
     // It does not answer, and the command waits for it.
     const program = start(['copy', `postgres://u@127.0.0.1:${port}/x`, newFile()], env)
     await connected
