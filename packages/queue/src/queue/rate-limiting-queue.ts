@@ -96,8 +96,15 @@ class PlainRateLimitingQueue<T> extends PlainDelayingQueue<T> implements RateLim
   addRateLimited(item: T, options?: AddOptions): Promise<AddOutcome> {
     try {
       const priority = checkAddOptions(options)
-      const undecided = { delayMs: 0, jitter: undefined, plan: undefined }
-      const draft = { key: '', item: undefined, priority, ...undecided, failed: true }
+      const draft = {
+        key: '',
+        item: undefined,
+        priority,
+        delayMs: 0,
+        jitter: undefined,
+        plan: undefined,
+        failed: true,
+      }
       return this.ask(item, draft, true, this.#decide)
     } catch (error) {
       return Promise.reject(error)
