@@ -170,6 +170,20 @@ describe('checkObject', () => {
     assert.ok(check({ [Symbol('x')]: 1 }))
   })
 
+  test('an object of a class is no object of options, such as a queue in place of `{ queue }`', () => {
+    class Queue {
+      core = {}
+    }
+    refused(
+      'type',
+      'options',
+      () => check(new Queue()),
+      /must be an object of options, of which there are leaseMs, keyOf, clock, maxPending; got a Queue/,
+    )
+    const options = Object.assign(new Queue(), { core: undefined, leasems: 5 })
+    refused('type', 'leasems', () => check(options), /did you mean 'leaseMs'/)
+  })
+
   test('what is no object is the wrong type', () => {
     for (const value of [null, undefined, 5, 'x', [], () => {}, AbortSignal.abort()]) {
       refused('type', 'options', () => check(value), /must be an object; got /)

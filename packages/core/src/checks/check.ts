@@ -196,6 +196,12 @@ export function checkObject<O>(parameter: string, value: O, known?: readonly str
     if (known.includes(name) || (value as Readonly<Record<string, unknown>>)[name] === undefined) {
       continue
     }
+    const got = describeValue(value)
+    // Of an object of a class, such as a queue in place of `{ queue }`, no single member is the mistake.
+    if (got !== 'an object' && closest(name, known) === undefined) {
+      const message = `must be an object of options, of which ${suggestion(name, known)}; got ${got}`
+      throw new SluiceTypeError(parameter, message)
+    }
     const path = parameter === 'options' ? '' : `${parameter}.`
     throw new SluiceTypeError(
       path + shortened(name),

@@ -397,6 +397,7 @@ test('bad options are refused at once, naming the parameter', () => {
     [{ queue, handler, onTerminal: 'explode' }, 'onTerminal'],
     [{ queue, handler, onError: 'ignore' }, 'onError'],
     [{ queue, handler, concurency: 2 }, 'concurency'],
+    [queue as never, 'options'],
   ]
   for (const [options, parameter] of bad) {
     expect(() => createWorker(options as never)).toThrow(
