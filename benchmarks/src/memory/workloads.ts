@@ -8,6 +8,7 @@ import {
   type Queue,
   tokenBucket,
 } from '../../../packages/queue/src/index.ts'
+import { DelayingSetsQueue } from './delaying-sets-queue.ts'
 import { clockAndAwait, clockAndFourAwaits, handOver, oneAwait, threeAwaits } from './floors.ts'
 import { SetsQueue } from './sets-queue.ts'
 
@@ -217,13 +218,32 @@ function requeue(limiter: () => Limiter<string>): Contestant {
 }
 
 // A delay of a microsecond: everything goes through the back-off, and nothing waits for it.
-const backOff = (): Limiter<string> => exponential({ baseMs: 0.001, maxMs: 1_000_000 })
+const baseMs = 0.001
+const maxMs = 1_000_000
+const backOff = (): Limiter<string> => exponential({ baseMs, maxMs })
 
 const rateLimited: Workload = {
   title: 'addRateLimited, get, forget, done',
   goals: { awaited: 1.2 },
   ours: { awaited: requeue(backOff) },
-  floor: { 'floor: a clock and four awaits': clockAndFourAwaits },
+  floor: {
+    'floor: a clock and four awaits': clockAndFourAwaits,
+    async [twoSets]({ keys }) {
+      const queue = new DelayingSetsQueue(baseMs, maxMs)
+      const produce = async (): Promise<void> => {
+        for (let at = 0; at < keys.length; at += 1) await queue.addRateLimited(keys[at]!)
+      }
+      const consume = async (): Promise<void> => {
+        for (let left = keys.length; left > 0; left -= 1) {
+          const held = await queue.get()
+          await queue.forget(held.key)
+          await queue.done(held)
+        }
+      }
+      await Promise.all([produce(), consume()])
+      queue.close()
+    },
+  },
 }
 
 // The shape of the default limiter of controllers, with a bucket that does not run out.
@@ -246,7 +266,14 @@ const delayed: Workload = {
       await end(queue)
     },
   },
-  floor: { 'floor: a clock and an await': clockAndAwait },
+  floor: {
+    'floor: a clock and an await': clockAndAwait,
+    async [twoSets]({ keys }) {
+      const queue = new DelayingSetsQueue(baseMs, maxMs)
+      for (let at = 0; at < keys.length; at += 1) await queue.addAfter(keys[at]!, 3_600_000)
+      queue.close()
+    },
+  },
 }
 
 /** Everything that is measured in memory, by the name in `SLUICE_BENCH_ONLY` and in Go. */
