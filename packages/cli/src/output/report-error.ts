@@ -7,7 +7,6 @@ import type { Printer } from './printer.ts'
 
 /** Advice for errors whose messages contain none. */
 const remedies: Readonly<Record<string, string>> = {
-  ERR_SCHEMA_OLDER: 'run `sluice migrate` with the same store',
   ERR_SCHEMA_NEWER: 'install a newer @sluice/cli',
   ERR_STORE_BUSY: 'try again; another process holds a lock',
   ERR_STORE_FULL: 'free some space, then try again',
@@ -17,6 +16,9 @@ const remedies: Readonly<Record<string, string>> = {
   EADDRINUSE: 'choose another --port',
   ERR_CONTRACT_VERSION: 'install matching versions of @sluice/cli and the drivers',
 }
+
+/** Errors whose messages say what to do; where they come from does not matter. */
+const clear: readonly string[] = ['ERR_INVALID_INPUT', 'ERR_SCHEMA_OLDER']
 
 interface Failure {
   readonly message: string
@@ -59,8 +61,8 @@ export async function reportError(
   debug: boolean,
 ): Promise<number> {
   const { message, code, exitCode } = failureOf(error)
-  const isOurs = error instanceof CommandError || code === 'ERR_INVALID_INPUT' || debug
-  const remedy = remedies[code] ?? (isOurs ? undefined : '--debug shows where it comes from')
+  const isClear = error instanceof CommandError || clear.includes(code) || debug
+  const remedy = remedies[code] ?? (isClear ? undefined : '--debug shows where it comes from')
   if (print.format === 'json') {
     const stack = debug ? secrets.redact(stacksOf(error)) : undefined
     await print.note(

@@ -63,7 +63,7 @@ export function ensureSchema(
   if (options.migrate === 'verify') {
     throw new SluiceError(
       'ERR_SCHEMA_OLDER',
-      `${file} has an older schema than ${schemaVersion}; open it once with migrate: 'apply'`,
+      `${file} has an older schema than ${schemaVersion}; run \`sluice migrate\`, or open it once with migrate: 'apply'`,
     )
   }
   database.exec('begin immediate')
