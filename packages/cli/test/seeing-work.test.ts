@@ -82,9 +82,10 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     const until = async (argv: string[], text: RegExp): Promise<string> =>
       expect.poll(() => output(argv, { store })).toMatch(text) as unknown as Promise<string>
 
+    // The failure is reported before the key is given back.
     await until(
       ['leases', 'orders', '--no-headers'],
-      /^orders +hanging +processing +\d+ +\d+s +\S+:\d+$/m,
+      /^orders +hanging +processing +\d+ +\d+s +\S+:\d+\n$/,
     )
     const wide = await output(['leases', 'orders', '-o', 'wide', '--no-headers'], { store })
     expect(wide).toMatch(/:\d+ +0 +0 +(?!<none>)\S+\n$/)
