@@ -350,7 +350,9 @@ describe('bench', () => {
     }>(['bench', '--keys', '3'], { store: await filled() })
     expect(results.map(({ keys }) => keys)).toEqual([3, 3, 6])
     for (const { keys, ms, perSecond } of results) {
-      expect((perSecond * ms) / (keys * 1_000)).toBeCloseTo(1, 1)
+      // It is a whole number, which says little of a rate that is low: on a machine that is held up.
+      const exact = (keys * 1_000) / ms
+      expect(Math.abs(perSecond - exact)).toBeLessThan(0.51 + exact / 20)
     }
     const { code, err } = await cli(['bench', '--keys', '0'], { store: newFile() })
     expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('--keys') })
