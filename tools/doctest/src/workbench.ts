@@ -115,8 +115,9 @@ function runNode(
       stdio: ['ignore', 'pipe', 'pipe'],
       timeout: secondsMax * 1000,
       killSignal: 'SIGKILL',
-      // The runner's own variables are not the reader's; this one only makes loading faster.
-      env: { PATH, HOME, NODE_COMPILE_CACHE },
+      // The runner's own variables are not the reader's; one only makes loading faster, and a server listens
+      // on any port that is free: the one of the page may be that of another program.
+      env: { PATH, HOME, NODE_COMPILE_CACHE, PORT: '0' },
     })
     let output = ''
     let errors = ''

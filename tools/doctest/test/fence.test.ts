@@ -130,6 +130,15 @@ describe('holding fences to their word', () => {
     assert.match(outcome ?? '', /promises "b", but printed:\na/)
   })
 
+  test('one that serves, on a port that no other program has', async () => {
+    const { outcome } = await attempt(
+      "import { createServer } from 'node:http'",
+      "const server = createServer().listen(Number(process.env['PORT'] ?? 1), () => server.close())",
+      'console.log(process.env.PORT) // => 0',
+    )
+    assert.equal(outcome, undefined)
+  })
+
   test('one that runs until Ctrl-C, which comes after its output', async () => {
     const { outcome } = await attemptAs(
       '```ts ctrl-c',
