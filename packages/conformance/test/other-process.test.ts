@@ -1,6 +1,8 @@
+import type { ChildProcess } from 'node:child_process'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { SluiceError } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { missingHook } from '../src/case.ts'
 import { allCases } from '../src/cases/all.ts'
 import { modelSubject } from '../src/model/model-subject.ts'
@@ -41,6 +43,24 @@ test('a call to a process that is killed has an unknown outcome, and a later one
   expect(isEither).toBe(true)
   await expect(driver.add('q', [ask], options)).rejects.toMatchObject({ code: 'ERR_STORE' })
   await driver.close()
+})
+
+test('calls to a process that is ending have an unknown outcome, and do not fail its kill', async () => {
+  const started = Promise.withResolvers<ChildProcess>()
+  const note = (message: unknown): void => {
+    started.resolve((message as { readonly process: ChildProcess }).process)
+  }
+  subscribe('child_process', note)
+  onTestFinished(() => void unsubscribe('child_process', note))
+  const { driver, kill } = await forked()
+  await driver.open({ clock: fakeClock() })
+  // What its death does too, before its exit is known.
+  const child = await started.promise
+  child.disconnect()
+  const calls = ['a', 'b'].map(async (key) => await driver.add('q', [{ ...ask, key }], options))
+  const unknown = { status: 'rejected', reason: { code: 'ERR_UNKNOWN_OUTCOME' } }
+  expect(await Promise.allSettled(calls)).toMatchObject([unknown, unknown])
+  await kill()
 })
 
 test('errors keep their codes', async () => {

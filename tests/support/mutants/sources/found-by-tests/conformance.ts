@@ -128,4 +128,18 @@ export const foundByTestsOfConformance: readonly FoundByTest[] = [
       title: 'a group of cases is chosen as documents name it, or by its name',
     },
   },
+  {
+    name: 'a call to another process of the conformance suite that is ending is an error of the child',
+    edits: [
+      {
+        file: 'packages/conformance/src/other-process.ts',
+        find: 'satisfies CallMessage, () => {})',
+        replace: 'satisfies CallMessage)',
+      },
+    ],
+    finder: {
+      file: 'packages/conformance/test/other-process.test.ts',
+      title: 'calls to a process that is ending have an unknown outcome, and do not fail its kill',
+    },
+  },
 ]
