@@ -82,8 +82,9 @@ async function examined(
   child.stderr.on('data', (data) => {
     said += String(data)
   })
+  // Not its exit: that can be noticed before what it said last.
   const code = await new Promise((resolve) => {
-    child.on('exit', resolve)
+    child.on('close', resolve)
   })
   return code === 0 ? (said.trim().split('\n').at(-1) ?? '') : said
 }
