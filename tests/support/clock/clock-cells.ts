@@ -60,7 +60,8 @@ export function cellsOf(told: readonly Told[], steppedAt: number): Cell[] {
     { state: 'delayed', lateMs: at('start', 'delayed') - at('asked', 'delayed') - waitMs },
     // The first run fails at once.
     { state: 'backoff', lateMs: at('start', 'backoff', 1) - at('start', 'backoff') - waitMs },
-    { state: 'healthy', lateMs: 0 },
+    // It is held from before the step on.
+    { state: 'healthy', lateMs: at('start', 'alive') < Infinity ? 0 : Infinity },
     { state: 'dead', lateMs: at('start', 'dead') - steppedAt - leaseMs },
     { state: 'ahead', lateMs: Math.max(...aheadEnds) - goneOn },
   ].map(({ state, lateMs }) => {

@@ -59,17 +59,18 @@ async function takeAhead(queue: Queue<string>, who: string): Promise<void> {
 }
 
 let goOn: () => Promise<void> = async () => {}
+/** What is held until the process dies: of what is collected as garbage, no lease is renewed. */
+const kept: unknown[] = []
 const limiter = exponential({ baseMs: waitMs, maxMs: waitMs })
 
 const orders: Record<string, (who: string) => Promise<unknown>> = {
-  /** Takes the keys whose holder is going to die. */
+  /** Takes the key whose holder is going to die, and no other one. */
   async die() {
     const queue = createQueue<string>({ ...options, name: 'held' })
     await queue.add('dead')
-    if (address !== 'memory') return work(queue, 'die', 'dead')
     const request = { limit: 1, holder: 'dead', claimId: 'dead', leaseMs }
-    await driver.claim('held', request)
-    return tell('start', 'dead', 'die')
+    kept.push(address === 'memory' ? await driver.claim('held', request) : await queue.get())
+    tell('start', 'dead', 'die')
   },
   /** Holds keys, claims some ahead, and adds all others. */
   async hold(who) {

@@ -42,7 +42,9 @@ describe('what is read from what the processes say', () => {
     const cells = cellsOf(all, 500)
     expect(cells.find(({ state }) => state === 'ready')?.lateMs).toBe(10)
     expect(clockBounds('sqlite', 0, cells)).toEqual(
-      ['delayed', 'backoff', 'dead', 'ahead'].map((state) => `${state}: Infinity ms late`),
+      ['delayed', 'backoff', 'healthy', 'dead', 'ahead'].map(
+        (state) => `${state}: Infinity ms late`,
+      ),
     )
   })
 
