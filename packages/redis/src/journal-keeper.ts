@@ -182,13 +182,16 @@ export class JournalKeeper {
     return journal
   }
 
-  /** The primary is the one that has answered, which need not be the newest that is known. */
+  /**
+   * The primary is the one that has answered. That need not be the newest that is known; and a slot may have moved
+   * to it which by the known table another one has.
+   */
   #acknowledged(queue: string, { now, lastSeq, by }: Written): Acknowledged {
     const { connections, layout } = this.#store
     const known = connections.primaryOf(layout.of(queue).slot)
     const isKnown = by === '' || known.startsWith(by)
     return {
-      primary: isKnown ? known : by,
+      primary: isKnown ? known : (connections.idOf(by) ?? by),
       by,
       now,
       lastSeq,

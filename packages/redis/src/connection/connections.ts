@@ -75,6 +75,8 @@ export interface Connections {
    * primary has the slot.
    */
   primaryOf(key: string): string
+  /** The id, as {@link Connections.primaryOf} gives it, of a known primary whose id begins with `start`. */
+  idOf(start: string): string | undefined
   /** Calls `onChange` after the primary of some slot has changed. Returns a function that ends it. */
   watchPrimaries(onChange: () => void): () => void
   /** To be called before the commands that it is to confirm are sent. */

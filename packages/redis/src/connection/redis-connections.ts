@@ -57,6 +57,10 @@ export class RedisConnections implements Connections {
     return this.#knownServerOf(key)?.id ?? ''
   }
 
+  idOf(start: string): string | undefined {
+    return this.#topology.servers().find(({ id }) => id.startsWith(start))?.id
+  }
+
   watchPrimaries(onChange: () => void): () => void {
     const watcher = (): void => onChange()
     this.#watchers.add(watcher)

@@ -87,4 +87,18 @@ export const foundByTestsOfRedisServers: readonly FoundByTest[] = [
       title: 'ends a connection that is being opened',
     },
   },
+  {
+    name: 'an add that the new primary of a slot of Redis has answered is repeated on it',
+    edits: [
+      {
+        file: 'packages/redis/src/journal-keeper.ts',
+        find: '(connections.idOf(by) ?? by)',
+        replace: 'by',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/moved-slot.test.ts',
+      title: 'repeats no add',
+    },
+  },
 ]
