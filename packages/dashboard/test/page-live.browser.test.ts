@@ -268,7 +268,6 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     const again = page.waitForRequest(/api.session/)
     await page.clock.runFor(30_000)
     await again
-    await new Promise((r) => setTimeout(r, 12_000))
     // Since it was lost, and not since the last try; beyond what was run, the time of the page is real.
     await visit.reads('.trouble', /^Connection lost ([3-9]\d(\.\d)? s|\d+ min( \d+ s)?) ago/)
     await queue.add('b')
