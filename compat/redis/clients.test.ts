@@ -16,7 +16,7 @@ import * as newestIoredis from 'ioredis'
 import oldestIoredis from 'ioredis-oldest'
 import * as newestRedis from 'redis'
 import * as oldestRedis from 'redis-oldest'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 
 /** Its default export is the class. */
 const { default: OldestRedis, Cluster: OldestCluster } = oldestIoredis
@@ -176,7 +176,9 @@ async function followFailover(
 
 async function sentinelsPromoteReplica(): Promise<void> {
   const first = await sentinel.primary()
-  await sentinel.sentinels[0]?.command('SENTINEL', 'FAILOVER', sentinel.name)
+  // Until it knows the state of the replica, it promotes none.
+  const promote = () => sentinel.sentinels[0]?.command('SENTINEL', 'FAILOVER', sentinel.name)
+  await vi.waitFor(promote, { timeout: 20_000 })
   await sentinel.promoted(first)
 }
 
