@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { cli, output } from './cli.ts'
@@ -6,7 +7,7 @@ import { postgresForFile } from './stores.ts'
 const postgres = postgresForFile()
 
 describe('with the rights that migrate --roles prints', () => {
-  const schema = `roles_${process.pid}`
+  const schema = `roles_${randomUUID().replaceAll('-', '_')}`
   const names = ['owner', 'runtime', 'read'].map((name) => `${schema}_${name}`)
 
   const as = (role: number): string => {

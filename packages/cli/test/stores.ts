@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { type PostgresServer, testPostgres } from '@sluice/test-postgres'
 import { hasRedis, type RedisProcess, startRedis } from '@sluice/test-redis'
@@ -11,19 +12,15 @@ export interface StoreKind {
   fresh(): Promise<string>
 }
 
-/** A server for all tests of a file; schemas keep them apart. */
+/** A server for all tests of a file; schemas, each with a name of its own, keep them apart, and from other files. */
 export function postgresForFile(): { url(): string; fresh(): Promise<string>; bare(): string } {
   let server: PostgresServer | undefined
   beforeAll(async () => {
     server = await testPostgres()
   })
   afterAll(() => server?.dispose())
-  let made = 0
   const url = (): string => server?.url ?? ''
-  const bare = (): string => {
-    made += 1
-    return `${url()}?schema=cli_${process.pid}_${made}`
-  }
+  const bare = (): string => `${url()}?schema=cli_${randomUUID().replaceAll('-', '_')}`
   return {
     url,
     bare,
