@@ -8,7 +8,10 @@ import process from 'node:process'
 import { channelName, type SluiceEvent } from 'sluice'
 
 const ignore = (): void => {}
-/** The keys whose runs have begun and not ended: one that was only claimed ahead is given back without. */
+/**
+ * The keys whose runs have begun and not ended. One that was only claimed ahead is given back without; and a
+ * finish is repeated while the file is busy with another process.
+ */
 const running = new Set<string>()
 
 function record(sign: '+' | '-', key: string): void {
@@ -23,11 +26,8 @@ tracingChannel<SluiceEvent>(channelName).subscribe({
       record('+', key)
     }
     if (verb !== 'finish') return
-    type Finishes = readonly { readonly key: string; readonly as: string }[]
-    const { finishes } = request as { readonly finishes: Finishes }
-    for (const { key, as } of finishes) {
-      if (running.delete(key) || as !== 'release') record('-', key)
-    }
+    const { finishes } = request as { readonly finishes: readonly { readonly key: string }[] }
+    for (const { key } of finishes) if (running.delete(key)) record('-', key)
   },
   end: ignore,
   asyncStart: ignore,
