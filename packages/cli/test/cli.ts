@@ -25,6 +25,7 @@ export interface World {
   readonly interrupted?: AbortSignal
   readonly closed?: AbortSignal
   readonly browse?: (url: string) => Promise<boolean>
+  readonly onKey?: Terminal['stdin']['onKey']
   /** Called with every write to stdout. */
   readonly onOut?: (text: string) => void
   /** Called with every write to stderr. */
@@ -54,6 +55,7 @@ export async function cli(argv: readonly string[], world: World = {}): Promise<E
       async *lines() {
         yield* stdin
       },
+      onKey: world.onKey,
     },
     stdout: stream((text) => {
       out += text

@@ -73,6 +73,16 @@ test('workers that count nothing have no rates', () => {
   expect(new RunRates().of('q', [silent])).toBeUndefined()
 })
 
+test('beside workers that count, one that counts nothing has slots only', () => {
+  const { stats: _, ...silent } = worker(10_000, 1, 0, 1)
+  const counting = worker(10_000, 50, 5, 3)
+  const rates = new RunRates().of('q', [silent, counting])
+  expect(rates).toEqual({
+    ...new RunRates().of('q', [counting]),
+    slots: silent.concurrency + counting.concurrency,
+  })
+})
+
 test('the JSON of workers and of top has the members that are promised', async () => {
   const store = newFile()
   await output(['add-after', 'orders', '1h', 'later'], { store })

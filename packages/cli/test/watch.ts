@@ -9,6 +9,8 @@ export class Watch {
   readonly #interruption = new AbortController()
   #out = ''
   #err = ''
+  /** Gets the keys that are pressed; missing while the command reads none. */
+  pressed: ((key: string) => void) | undefined
 
   constructor(argv: readonly string[], store: string, isTTY = false) {
     this.ended = cli(argv, {
@@ -17,6 +19,12 @@ export class Watch {
       columns: 120,
       clock: this.clock,
       interrupted: this.#interruption.signal,
+      onKey: (pressed) => {
+        this.pressed = pressed
+        return () => {
+          this.pressed = undefined
+        }
+      },
       onOut: (text) => {
         this.#out += text
       },

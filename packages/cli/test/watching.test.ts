@@ -163,6 +163,22 @@ test('top draws over itself on a terminal, and puts the terminal back', async ()
   expect(out.endsWith('\u001b[?25h\u001b[?1049l')).toBe(true)
 })
 
+test('a key changes the screen of top at once, and q ends it', async () => {
+  const store = newFile()
+  await output(['add', 'orders', 'a'], { store })
+  await output(['add', 'users', 'a'], { store })
+  const watch = new Watch(['top'], store, true)
+  expect(await watch.next()).toMatch(/orders.*users/s)
+  for (const key of '/use\r') watch.pressed?.(key)
+  const filtered = await watch.next()
+  expect(filtered.split('\u001b[H').at(-1)).toMatch(/users/)
+  expect(filtered.split('\u001b[H').at(-1)).not.toMatch(/orders/)
+  watch.pressed?.('q')
+  const { code, err, out } = await watch.ended
+  expect({ code, err, pressed: watch.pressed }).toEqual({ code: 0, err: '', pressed: undefined })
+  expect(out.endsWith('\u001b[?25h\u001b[?1049l')).toBe(true)
+})
+
 test('a watch ends quietly when its reader has gone', async () => {
   const store = newFile()
   await output(['add', 'orders', 'a'], { store })
