@@ -15,11 +15,6 @@ export function intervalOf({ input }: Context): number {
   return Math.max(intervalMsMin, input.durationMs('interval') ?? intervalMsDefault)
 }
 
-/** Whether a read that failed with this error may succeed later. Reads can always be repeated. */
-function isTransient(error: unknown): error is SluiceError {
-  return SluiceError.is(error) && (error.retryable || error.code === 'ERR_UNKNOWN_OUTCOME')
-}
-
 /**
  * Reads a store at the interval of a watch, until `until` is aborted.
  *
@@ -42,7 +37,7 @@ export async function* repeatedReads<T>(
       if (until.aborted) return
       yield found
     } catch (error) {
-      if (!isTransient(error)) throw error
+      if (!(SluiceError.is(error) && error.retryable)) throw error
       if (isFailing || until.aborted) continue
       isFailing = true
       const message = oneLine(context.secrets.redact(error.message))
