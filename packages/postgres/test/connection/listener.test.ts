@@ -273,3 +273,16 @@ test('an onWarning that throws does not end the listening, and is printed with t
     'DeadlineError: listening got no answer within 4500 ms',
   ])
 })
+
+test('a warning that is given once is given once, any other again after ten seconds', async () => {
+  const said: string[] = []
+  const limited = new Warnings({ clock, random: () => 0.5 }, (message) => said.push(message))
+  for (let nth = 0; nth < 3; nth += 1) {
+    limited.once('unproven', 'no notices', undefined)
+    limited.warn('listen', `lost ${nth}`, undefined)
+    await clock.step(9_999)
+    limited.warn('listen', 'too early', undefined)
+    await clock.step(1)
+  }
+  expect(said).toEqual(['no notices', 'lost 0', 'lost 1', 'lost 2'])
+})

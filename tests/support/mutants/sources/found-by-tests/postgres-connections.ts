@@ -192,4 +192,18 @@ export const foundByTestsOfPostgresConnections: readonly FoundByTest[] = [
       title: 'the close of a driver cuts a charge of a token bucket beside a transaction',
     },
   },
+  {
+    name: 'Postgres says every minute that notices do not arrive',
+    edits: [
+      {
+        file: 'packages/postgres/src/connection/warnings.ts',
+        find: 'if (this.#lastAt.has(kind)) return',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/listener.test.ts',
+      title: 'a warning that is given once is given once, any other again after ten seconds',
+    },
+  },
 ]
