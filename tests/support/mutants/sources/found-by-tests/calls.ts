@@ -371,4 +371,19 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
       title: 'a mapping that returns',
     },
   },
+  {
+    name: 'a call that waits has the timeoutMs of a younger one that was sent',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/batcher.ts',
+        find: 'if (!job.isAnswered) earliest = Math.min(earliest, job.deadline)',
+        replace: '{}',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/batched/failing-keys.test.ts',
+      title:
+        'a call behind a locked key has its own timeoutMs, also while a younger one has no answer',
+    },
+  },
 ]
