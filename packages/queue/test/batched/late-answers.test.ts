@@ -99,6 +99,23 @@ test('keys that another session was faster to take do not delay the next one', a
   expect(waiting.value?.key).toBe('k')
 })
 
+test('a key whose lease a claim found expired is handed out as soon as its delay is over', async () => {
+  const scene = new Scene(late)
+  withoutHints(scene.late)
+  const queue = scene.queue()
+  const first = seen(queue.get())
+  await scene.clock.step(1)
+  await scene.inner.add('q', [askFor('k')], askOptions)
+  await scene.inner.claim('q', { limit: 1, holder: 'h', claimId: 'other', leaseMs: 2_000 })
+  await scene.clock.step(2_001)
+  // The claim for this one is what finds the lease: the next tick is far away.
+  const second = seen(queue.get())
+  await scene.quiet()
+  expect([first.state, second.state]).toEqual(['waiting', 'waiting'])
+  await scene.clock.step(5)
+  expect(first.value?.key).toBe('k')
+})
+
 test('a key that another session has locked does not delay other keys', async () => {
   const scene = new Scene(late)
   withoutHints(scene.late)

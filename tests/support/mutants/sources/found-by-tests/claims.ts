@@ -241,4 +241,18 @@ export const foundByTestsOfClaims: readonly FoundByTest[] = [
       title: 'of short leases they are given back after a third',
     },
   },
+  {
+    name: 'a key whose lease a claim found expired waits for the next heartbeat',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/claims/next-due.ts',
+        find: 'await this.leases.ends.end(leases)\n    this.isStale = true',
+        replace: 'await this.leases.ends.end(leases)',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/batched/late-answers.test.ts',
+      title: 'a key whose lease a claim found expired is handed out as soon as its delay is over',
+    },
+  },
 ]
