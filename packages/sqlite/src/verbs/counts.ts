@@ -138,7 +138,6 @@ function countWaiting(statements: Statements, queueId: number, now: EpochMs, cap
       }
       ready.add(row.n)
     }
-    if (laterLeft <= 0) continue
     const rows = statements.countsDelayed.all(queueId, priority, now, laterLeft) as {
       readonly due_why: number
       readonly n: number
