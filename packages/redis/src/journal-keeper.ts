@@ -183,15 +183,17 @@ export class JournalKeeper {
   }
 
   /**
-   * The primary is the one that has answered. That need not be the newest that is known; and a slot may have moved
-   * to it which by the known table another one has.
+   * The primary is the one that has answered, which need not be the newest that is known. While a slot moves, it
+   * is known for other slots: one that has failed is not.
    */
   #acknowledged(queue: string, { now, lastSeq, by }: Written): Acknowledged {
     const { connections, layout } = this.#store
     const known = connections.primaryOf(layout.of(queue).slot)
     const isKnown = by === '' || known.startsWith(by)
+    const other = isKnown ? undefined : connections.idOf(by)
     return {
-      primary: isKnown ? known : (connections.idOf(by) ?? by),
+      primary: isKnown ? known : (other ?? by),
+      tabled: other && known,
       by,
       now,
       lastSeq,

@@ -26,6 +26,8 @@ interface Entry {
   nth: number
   /** The primary that has acknowledged it. */
   primary: string
+  /** The one that still had the slot by the table of slots, as while a slot moves. */
+  tabled: string | undefined
   /** When the reply came, on the monotonic clock. */
   at: number
   /** The last position in the order that was drawn by then: a primary that has it has the write, too. */
@@ -68,6 +70,11 @@ export interface Unconfirmed {
   readonly runs: readonly Promised[]
   /** The last entry among them. */
   readonly nth: number
+}
+
+/** Whether an entry is on a primary: a slot that moves from it is still its own, and takes every write along. */
+function isOf({ primary, tabled }: Entry, one: string): boolean {
+  return primary === one || tabled === one
 }
 
 function promisedOf(run: KeptRun): Promised {
@@ -205,12 +212,12 @@ export class Journal {
 
   /** The replicas of `primary` have everything up to this entry. */
   confirmed(primary: string, nth: number): void {
-    this.#drop((entry) => entry.primary === primary && entry.nth <= nth)
+    this.#drop((entry) => isOf(entry, primary) && entry.nth <= nth)
   }
 
   /** A primary without replicas has these on its disk by now: they are from before `at`. */
   expired(primary: string, at: number): void {
-    this.#drop((entry) => entry.primary === primary && entry.at < at)
+    this.#drop((entry) => isOf(entry, primary) && entry.at < at)
   }
 
   /** Keeps the newer half of the adds, for a primary without replicas. */
@@ -219,9 +226,14 @@ export class Journal {
     this.confirmed(primary, nths[Math.floor(nths.length / 2)] ?? this.#nth)
   }
 
-  /** The writes that another primary than `primary` has acknowledged. */
+  /** The writes that another primary than `primary`, which has the slot by the table, has acknowledged. */
   unconfirmed(primary: string): Unconfirmed {
-    const isOther = (entry: Entry): boolean => entry.primary !== primary
+    for (const entries of [this.#runs.values(), this.#finishes.values()]) {
+      for (const entry of entries as Iterable<Entry>) {
+        if (entry.primary === primary) entry.tabled = undefined
+      }
+    }
+    const isOther = (entry: Entry): boolean => !isOf(entry, primary)
     const finishes = [...this.#finishes.values()].filter(isOther)
     const runs = [...this.#runs.values()].filter(isOther).map(promisedOf)
     return { finishes, runs, nth: this.#nth }
@@ -240,21 +252,25 @@ export class Journal {
     this.#nth += 1
     for (const [key, { lastSeq, by }] of numbers) {
       const run = this.#runs.get(key)
-      if (run === undefined || run.primary === primary || run.nth > nth) continue
+      if (run === undefined || isOf(run, primary) || run.nth > nth) continue
       run.lastSeq = lastSeq
       run.by = by
     }
     for (const entries of [this.#runs.values(), this.#finishes.values()]) {
       for (const entry of entries as Iterable<Entry>) {
-        if (entry.primary === primary || entry.nth > nth) continue
+        if (isOf(entry, primary) || entry.nth > nth) continue
         entry.primary = primary
+        entry.tabled = undefined
         entry.nth = this.#nth
         entry.at = at
       }
     }
   }
 
-  #keepRun(run: Omit<KeptRun, keyof Entry>, { primary, at, lastSeq, by }: Acknowledged): void {
+  #keepRun(
+    run: Omit<KeptRun, keyof Entry>,
+    { primary, tabled, at, lastSeq, by }: Acknowledged,
+  ): void {
     const { key, item, dueAt, why, laterAt, laterWhy, seq, priority, askedAt, trace } = run
     const before = this.#runs.get(key)
     if (before !== undefined) this.#discardRun(before)
@@ -264,6 +280,7 @@ export class Journal {
     this.#runs.set(key, {
       nth: this.#nth,
       primary,
+      tabled,
       at,
       lastSeq,
       by,
@@ -284,7 +301,7 @@ export class Journal {
   #keepFinish(
     finish: Finish,
     dueAt: EpochMs | undefined,
-    { primary, at, lastSeq, by }: Acknowledged,
+    { primary, tabled, at, lastSeq, by }: Acknowledged,
   ): void {
     const { key, token } = finish
     const before = this.#finishes.get(token)
@@ -293,7 +310,8 @@ export class Journal {
     const bytes = 2 * (key.length + (error?.length ?? 0))
     this.#nth += 1
     this.#finishBytes += bytes
-    this.#finishes.set(token, { nth: this.#nth, primary, at, lastSeq, by, bytes, finish, dueAt })
+    const entry = { nth: this.#nth, primary, tabled, at, lastSeq, by, bytes }
+    this.#finishes.set(token, { ...entry, finish, dueAt })
     if (this.#finishes.size <= journalKeysMax && this.#finishBytes <= journalBytesMax) return
     // A worker finishes keys also while a replica is missing; it must not run out of memory. Half of them go at
     // once, since a map is slow to find its oldest entry after others were deleted.
@@ -323,6 +341,8 @@ export class Journal {
 /** Who acknowledged a batch, and when. */
 export interface Acknowledged {
   readonly primary: string
+  /** The primary that has the slot by the table of slots, if another one has acknowledged the batch. */
+  readonly tabled?: string | undefined
   /** Its id, as the reply said it. */
   readonly by: string
   /** The store's time. */

@@ -92,8 +92,22 @@ export const foundByTestsOfRedisServers: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/redis/src/journal-keeper.ts',
-        find: '(connections.idOf(by) ?? by)',
+        find: '(other ?? by)',
         replace: 'by',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/moved-slot.test.ts',
+      title: 'repeats no add',
+    },
+  },
+  {
+    name: 'while a slot of Redis moves, an add that its new primary has answered is repeated',
+    edits: [
+      {
+        file: 'packages/redis/src/journal.ts',
+        find: ' || tabled === one',
+        replace: '',
       },
     ],
     finder: {
