@@ -72,7 +72,7 @@ export interface Unconfirmed {
   readonly nth: number
 }
 
-/** Whether an entry is on a primary: a slot that moves from it is still its own, and takes every write along. */
+/** Whether an entry need not be repeated on a primary: a slot that moves from it takes every write along. */
 function isOf({ primary, tabled }: Entry, one: string): boolean {
   return primary === one || tabled === one
 }
@@ -210,9 +210,12 @@ export class Journal {
     }
   }
 
-  /** The replicas of `primary` have everything up to this entry. */
+  /**
+   * The replicas of `primary` have everything up to this entry. Of what another primary has answered while the slot
+   * moves, they have nothing.
+   */
   confirmed(primary: string, nth: number): void {
-    this.#drop((entry) => isOf(entry, primary) && entry.nth <= nth)
+    this.#drop((entry) => entry.primary === primary && entry.nth <= nth)
   }
 
   /** A primary without replicas has these on its disk by now: they are from before `at`. */
@@ -223,7 +226,8 @@ export class Journal {
   /** Keeps the newer half of the adds, for a primary without replicas. */
   halve(primary: string): void {
     const nths = [...this.#runs.values()].map(({ nth }) => nth).sort((one, other) => one - other)
-    this.confirmed(primary, nths[Math.floor(nths.length / 2)] ?? this.#nth)
+    const nth = nths[Math.floor(nths.length / 2)] ?? this.#nth
+    this.#drop((entry) => isOf(entry, primary) && entry.nth <= nth)
   }
 
   /** The writes that another primary than `primary`, which has the slot by the table, has acknowledged. */

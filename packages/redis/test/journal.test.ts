@@ -73,6 +73,25 @@ describe('the journal of a queue', () => {
     assert.ok(journal.isEmpty)
   })
 
+  test('what the new primary of a slot that moves has answered is confirmed by its own replicas', () => {
+    const journal = new Journal()
+    journal.noteAdds([ask('a')], [added], { ...when(1, 'two'), tabled: 'one' })
+    assert.deepEqual(keysOf(journal, 'one'), [])
+    journal.confirmed('one', 1)
+    // The new one has failed, and its replica, which may not have the write, has the slot.
+    assert.deepEqual(keysOf(journal, 'three'), ['a'])
+    journal.confirmed('two', 1)
+    assert.ok(journal.isEmpty)
+  })
+
+  test('a journal that is full of what a primary without replicas has answered is halved while its slot moves', () => {
+    const journal = new Journal()
+    journal.noteAdds([ask('a')], [added], { ...when(1, 'two'), tabled: 'one' })
+    journal.noteAdds([ask('b')], [added], when(2, 'two'))
+    journal.halve('one')
+    assert.deepEqual(keysOf(journal, 'three'), ['b'])
+  })
+
   test('what was repeated is confirmed by the replicas of the new primary', () => {
     const journal = new Journal()
     journal.noteAdds([ask('a')], [added], when(1))

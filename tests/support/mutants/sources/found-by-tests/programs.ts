@@ -105,4 +105,32 @@ export const foundByTestsOfPrograms: readonly FoundByTest[] = [
       title: 'YAML reads back what JSON says',
     },
   },
+  {
+    name: 'a key leaves the screen of top as it is until the next read',
+    edits: [
+      {
+        file: 'packages/cli/src/commands/inspect/top.ts',
+        find: 'else void draw()',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/watching.test.ts',
+      title: 'a key changes the screen of top at once, and q ends it',
+    },
+  },
+  {
+    name: 'rates of a queue leave out the workers behind one that counts nothing',
+    edits: [
+      {
+        file: 'packages/cli/src/rows/run-rates.ts',
+        find: 'if (stats === undefined) continue',
+        replace: 'if (stats === undefined) break',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/run-rates.test.ts',
+      title: 'beside workers that count, one that counts nothing has slots only',
+    },
+  },
 ]

@@ -115,4 +115,18 @@ export const foundByTestsOfRedisServers: readonly FoundByTest[] = [
       title: 'repeats no add',
     },
   },
+  {
+    name: 'the replicas of a primary of Redis confirm what another one has answered while a slot moves',
+    edits: [
+      {
+        file: 'packages/redis/src/journal.ts',
+        find: 'this.#drop((entry) => entry.primary === primary && entry.nth <= nth)',
+        replace: 'this.#drop((entry) => isOf(entry, primary) && entry.nth <= nth)',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/journal.test.ts',
+      title: 'is confirmed by its own replicas',
+    },
+  },
 ]
