@@ -2,6 +2,7 @@ import { type ClaimReply, type ClaimRequest, SluiceError } from '@sluice/core'
 import { describe, expect, test } from 'vitest'
 import { createWorker } from '../../src/index.ts'
 import { type Call, nextTurn } from '../support/late-driver.ts'
+import { fakeRealTime } from '../support/real-time.ts'
 import { holding, late, Scene, seen, take } from '../support/setups.ts'
 
 /** Holds back answers of this verb, but not its effect, until the function is called. */
@@ -228,6 +229,34 @@ describe('parallel calls, where very many keys are wanted', () => {
     gate.resolve()
     await scene.quiet()
     expect(ran.has('lost')).toBe(true)
+  })
+
+  test('a claim that fails while another is under way is reported, and its keys run', async () => {
+    const time = fakeRealTime()
+    const scene = new Scene(late)
+    const queue = scene.queue({ prefetch: 1_000 })
+    await queue.addMany(keys)
+    await queue.addMany(keys.map((key) => `more ${key}`))
+    let flying = 0
+    let hasFailed = false
+    scene.late.before = async ({ verb }) => {
+      const isParallel = verb === 'claim' && flying > 0
+      flying += verb === 'claim' ? 1 : 0
+      await nextTurn()
+      if (!isParallel || hasFailed) return
+      hasFailed = true
+      flying -= 1
+      throw new SluiceError('ERR_STORE', 'no connection', { retryable: true })
+    }
+    scene.late.after = ({ verb }) => {
+      flying -= verb === 'claim' ? 1 : 0
+    }
+    const ran = new Set<string>()
+    createWorker({ queue, concurrency: 500, handler: (item) => void ran.add(item) })
+    await scene.quiet()
+    await time.pass(5_000)
+    expect([hasFailed, ran.size]).toEqual([true, 3_000])
+    expect(scene.takeErrors()).toEqual(['ERR_STORE'])
   })
 
   test('where no key is left, claims are not repeated', async () => {

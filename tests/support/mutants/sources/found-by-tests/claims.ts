@@ -255,4 +255,18 @@ export const foundByTestsOfClaims: readonly FoundByTest[] = [
       title: 'a key whose lease a claim found expired is handed out as soon as its delay is over',
     },
   },
+  {
+    name: 'the error of a claim in parallel is lost',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/claims/claim-loop.ts',
+        find: 'isAwaited) this.handOut()\n    } catch (error) {\n      this.#onError(error)',
+        replace: 'isAwaited) this.handOut()\n    } catch {',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/batched/side-by-side.test.ts',
+      title: 'a claim that fails while another is under way is reported, and its keys run',
+    },
+  },
 ]
