@@ -164,7 +164,7 @@ export const foundByTestsOfCliAndDashboard: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/cli/src/rows/repeated-reads.ts',
-        find: 'if (!isTransient(error)) throw error',
+        find: 'if (!(SluiceError.is(error) && error.retryable)) throw error',
         replace: 'throw error',
       },
     ],
