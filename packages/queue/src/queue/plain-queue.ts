@@ -135,16 +135,6 @@ export class PlainQueue<T> implements Queue<T> {
     }
     // Encoded before any wait, so that later changes to the item by the caller do not matter.
     this.#encode(item, draft)
-    return this.#askAdmitted(item, draft, givesBack, complete)
-  }
-
-  // Apart from `ask`: a function with a closure allocates what that refers to with every call.
-  #askAdmitted(
-    item: T,
-    draft: AddDraft,
-    givesBack: boolean,
-    complete?: (item: T, draft: AddDraft) => void,
-  ): Promise<AddOutcome> {
     return this.#admitted([item], () => {
       complete?.(item, draft)
       return this.core.add(draft, givesBack)

@@ -99,7 +99,7 @@ test('keys that another session was faster to take do not delay the next one', a
   expect(waiting.value?.key).toBe('k')
 })
 
-test('a key whose lease a claim found expired is handed out as soon as its delay is over', async () => {
+test('a key whose lease a claim found expired is handed out as soon as its delay has passed', async () => {
   const scene = new Scene(late)
   withoutHints(scene.late)
   const queue = scene.queue()
