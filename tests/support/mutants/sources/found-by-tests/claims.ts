@@ -252,7 +252,8 @@ export const foundByTestsOfClaims: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/queue/test/batched/late-answers.test.ts',
-      title: 'a key whose lease a claim found expired is handed out as soon as its delay has passed',
+      title:
+        'a key whose lease a claim found expired is handed out as soon as its delay has passed',
     },
   },
   {
