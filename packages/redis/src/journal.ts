@@ -220,7 +220,7 @@ export class Journal {
 
   /** A primary without replicas has these on its disk by now: they are from before `at`. */
   expired(primary: string, at: number): void {
-    this.#drop((entry) => isOf(entry, primary) && entry.at < at)
+    this.#drop((entry) => entry.primary === primary && entry.at < at)
   }
 
   /** Keeps the newer half of the adds, for a primary without replicas. */

@@ -78,6 +78,8 @@ describe('the journal of a queue', () => {
     journal.noteAdds([ask('a')], [added], { ...when(1, 'two'), tabled: 'one' })
     assert.deepEqual(keysOf(journal, 'one'), [])
     journal.confirmed('one', 1)
+    // The old one has no replicas, which says nothing of the new one.
+    journal.expired('one', 1_000)
     // The new one has failed, and its replica, which may not have the write, has the slot.
     assert.deepEqual(keysOf(journal, 'three'), ['a'])
     journal.confirmed('two', 1)
