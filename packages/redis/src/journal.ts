@@ -314,8 +314,8 @@ export class Journal {
     const bytes = 2 * (key.length + (error?.length ?? 0))
     this.#nth += 1
     this.#finishBytes += bytes
-    const entry = { nth: this.#nth, primary, tabled, at, lastSeq, by, bytes }
-    this.#finishes.set(token, { ...entry, finish, dueAt })
+    const nth = this.#nth
+    this.#finishes.set(token, { nth, primary, tabled, at, lastSeq, by, bytes, finish, dueAt })
     if (this.#finishes.size <= journalKeysMax && this.#finishBytes <= journalBytesMax) return
     // A worker finishes keys also while a replica is missing; it must not run out of memory. Half of them go at
     // once, since a map is slow to find its oldest entry after others were deleted.
