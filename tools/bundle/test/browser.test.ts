@@ -28,6 +28,14 @@ async function onPage(look: (page: Page, problems: string[]) => Promise<void>): 
   }
 }
 
+/** What the program in a script came to. A module starts after the call that adds it has returned. */
+async function run(page: Page, script: { content?: string; url?: string }): Promise<unknown> {
+  const failed = page.waitForEvent('pageerror')
+  const ran = page.waitForFunction('globalThis.ran !== undefined')
+  await Promise.all([page.addScriptTag({ type: 'module', ...script }), Promise.race([ran, failed])])
+  return await page.evaluate('globalThis.ran')
+}
+
 test('bundlers for browsers find no name that only Node has', async () => {
   const { code } = await bundle("export * from 'sluice'", 'browser')
   assert.ok(!code.includes(substitute))
@@ -37,10 +45,9 @@ describe.skipIf(!hasChromium)('in a browser', () => {
   test('a queue and a worker in memory do what they do on Node', async () => {
     const { code } = await bundle(start, 'browser')
     await onPage(async (page, problems) => {
-      await page.addScriptTag({ type: 'module', content: code })
       // A page that is not served by TLS: some parts of `crypto` are missing there.
       assert.equal(await page.evaluate('isSecureContext'), false)
-      const seen = await page.evaluate('globalThis.ran')
+      const seen = await run(page, { content: code })
       assert.deepEqual(problems, [])
       assert.deepEqual(seen, await sameAnywhere())
       assert.deepEqual((seen as unknown[]).slice(0, 3), ['added', 'unchanged', 'added'])
@@ -62,8 +69,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
         return route.fulfill({ contentType: 'text/javascript', body })
       })
       await page.goto('http://sluice.test/')
-      await page.addScriptTag({ type: 'module', url: `/${main}` })
-      const seen = await page.evaluate('globalThis.ran')
+      const seen = await run(page, { url: `/${main}` })
       assert.deepEqual(problems, [])
       assert.deepEqual(seen, await sameAnywhere())
     })
