@@ -1,6 +1,7 @@
+import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
 import { cli, json, output } from './cli.ts'
-import { storeKinds } from './stores.ts'
+import { newFile, storeKinds } from './stores.ts'
 
 describe.each(storeKinds())('on $kind', ({ fresh }) => {
   test('an empty store has no queues, and says so on stderr', async () => {
@@ -138,4 +139,21 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     const { err } = await cli(['ls', 'orders', '--all', '-o', 'name'], { store })
     expect(err).toBe('names with special characters are shown as JSON strings\n')
   })
+})
+
+test('ls reads no keys that it need not print, so that a damaged one does not stop it', async () => {
+  const store = newFile()
+  await output(['add', 'orders', '1', '2', '3', '4', '5'], { store })
+  const database = new DatabaseSync(store.slice('sqlite:'.length))
+  database.exec("update sluice_keys set item = '{' where key = '5'")
+  database.close()
+  const ls = ['ls', 'orders', '-o', 'name', '--limit']
+  expect(await cli([...ls, '3'], { store })).toEqual({
+    code: 0,
+    out: '1\n2\n3\n',
+    err: 'more than 3 keys match: see --limit and --all\n',
+  })
+  expect((await cli([...ls, '5'], { store })).err).toMatch(/item of key '5' is not JSON/)
+  const sifted = await cli([...ls, '3', '--failures-min', '0'], { store })
+  expect(sifted.err).toMatch(/item of key '5' is not JSON/)
 })

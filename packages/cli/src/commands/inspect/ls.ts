@@ -8,7 +8,7 @@ import { keyFilterOf, keyFilterOptions } from '../../rows/key-filters.ts'
 import { printWatched, watchOptions } from '../../rows/print-watched.ts'
 import { knownQueue } from '../../stores/known-queue.ts'
 
-/** The default limit, and how many keys are read at a time. */
+/** The default limit, and how many keys are read at a time at most. */
 const limitDefault = 100
 const pageMax = 1_000
 
@@ -19,16 +19,20 @@ function matches({ failures, lastError }: KeyInfo, filter: KeyFilter): boolean {
   return errorCode === undefined || (lastError?.code ?? lastError?.name) === errorCode
 }
 
-/** The keys that match a filter, page by page, until stdout is closed. */
+/** The keys that match a filter, page by page, until stdout is closed; `wanted` are enough. */
 async function* pagesOf(
   inspect: Inspect,
   filter: KeyFilter,
+  wanted: number,
   closed: AbortSignal,
 ): AsyncGenerator<readonly KeyInfo[]> {
-  const { state, prefix } = filter
+  const { state, prefix, failuresMin, errorCode } = filter
+  // Of those that the store sends, any number may match these two.
+  const isSifted = failuresMin !== undefined || errorCode !== undefined
+  const limit = isSifted ? pageMax : Math.min(wanted, pageMax)
   let cursor: string | undefined
   do {
-    const page = await inspect.list({ limit: pageMax, state, prefix, cursor })
+    const page = await inspect.list({ limit, state, prefix, cursor })
     yield page.keys.filter((info) => matches(info, filter))
     cursor = page.cursor
     // A file answers at once: signals and --timeout would have to wait for the last page.
@@ -45,7 +49,7 @@ async function* firstOf(
   more: () => void,
 ): AsyncGenerator<readonly KeyInfo[]> {
   let room = limit
-  for await (const keys of pagesOf(inspect, filter, closed)) {
+  for await (const keys of pagesOf(inspect, filter, limit + 1, closed)) {
     yield keys.slice(0, room)
     if (keys.length > room) return more()
     room -= keys.length

@@ -367,4 +367,18 @@ export const foundByTestsOfInspection: readonly FoundByTest[] = [
       title: 'the failed runs with a code are listed the newest first',
     },
   },
+  {
+    name: 'sluice ls reads a thousand keys to print three',
+    edits: [
+      {
+        file: 'packages/cli/src/commands/inspect/ls.ts',
+        find: 'isSifted ? pageMax : Math.min(wanted, pageMax)',
+        replace: 'pageMax',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/looking.test.ts',
+      title: 'ls reads no keys that it need not print, so that a damaged one does not stop it',
+    },
+  },
 ]
