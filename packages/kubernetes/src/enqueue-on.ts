@@ -64,6 +64,10 @@ export function enqueueOn<T extends KubernetesObjectLike>(
   mapping: Mapping<T> = objectKey,
   options: EnqueueOptions = {},
 ): Enqueueing {
+  checkObject('informer', informer)
+  for (const name of ['on', 'off', 'start', 'stop'] as const) {
+    checkFunction(`informer.${name}`, informer[name])
+  }
   checkObject('queue', queue)
   checkFunction('mapping', mapping)
   checkObject('options', options, members)
@@ -75,7 +79,9 @@ export function enqueueOn<T extends KubernetesObjectLike>(
   if (resyncMs !== undefined) {
     checkNumber('resyncMs', resyncMs, { min: 1 })
     checkFunction('queue.addAfter', queue.addAfter)
+    checkFunction('informer.list', informer.list)
   }
+  checkFunction('queue.addSoon', queue.addSoon)
 
   const keys = new ChangedKeys(mapping, report)
   const adder = new KeyAdder(queue, clock, report)

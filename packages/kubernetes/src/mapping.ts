@@ -1,3 +1,5 @@
+import { checkBoolean, checkObject, checkString, quoted, SluiceRangeError } from '@sluice/core'
+
 /** The part of a Kubernetes object that mappings look at, as a structure. */
 export interface KubernetesObjectLike {
   readonly metadata?:
@@ -45,9 +47,20 @@ export interface OwnerKind {
   readonly clusterScoped?: boolean | undefined
 }
 
-/** A mapping to the keys of the owners of an object: a pod that changes adds its replica set. */
+/**
+ * A mapping to the keys of the owners of an object: a pod that changes adds its replica set.
+ *
+ * Throws if no owner can be meant.
+ */
 export function ownerKeys(owner: OwnerKind): Mapping<KubernetesObjectLike> {
+  checkObject('owner', owner, ['kind', 'group', 'all', 'clusterScoped'])
   const { kind, group, all = false, clusterScoped = false } = owner
+  checkString('kind', kind, { empty: false })
+  if (group !== undefined && checkString('group', group).includes('/')) {
+    throw new SluiceRangeError('group', `must not contain a version; got ${quoted(group)}`)
+  }
+  checkBoolean('all', all)
+  checkBoolean('clusterScoped', clusterScoped)
   return ({ metadata }) => {
     const owners = (metadata?.ownerReferences ?? []).filter(
       (reference) =>

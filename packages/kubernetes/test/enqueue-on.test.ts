@@ -299,10 +299,19 @@ test.for<[string, unknown, unknown?, unknown?]>([
   ['every is not a known option', {}, undefined, { every: 5 }],
   ['resyncMs must be a number not below 1', {}, undefined, { resyncMs: 0 }],
   ['queue.addAfter must be a function', { addSoon() {} }, undefined, { resyncMs: 5 }],
+  ['queue.addSoon must be a function', { add() {} }],
 ])('a wrong call begins nothing: %s', ([message, ...wrong]) => {
   const informer = deploymentInformer()
   const start = vi.spyOn(informer, 'start')
   const call = () => enqueueOn(informer, ...(wrong as unknown as [typeof queue]))
   expect(call).toThrow(message)
   expect(start).not.toHaveBeenCalled()
+})
+
+test('what is not a whole informer gets no callbacks', () => {
+  expect(() => enqueueOn(undefined as never, queue)).toThrow('informer must be an object')
+  const on = vi.fn()
+  const informer = { on, off() {}, stop: async () => {}, list: () => [] }
+  expect(() => enqueueOn(informer as never, queue)).toThrow('informer.start must be a function')
+  expect(on).not.toHaveBeenCalled()
 })

@@ -158,6 +158,18 @@ test('owners of the core group, without a namespace, that do not control', () =>
   expect(ownerKeys(kind)({})).toEqual([])
 })
 
+test.for<[string, unknown]>([
+  ["owner must be an object; got 'Deployment'", 'Deployment'],
+  ['kind must be a string; got undefined', {}],
+  ["owner.Kind is not a known option; did you mean 'kind'?", { Kind: 'Deployment' }],
+  ['group must be a string; got null', { kind: 'Deployment', group: null }],
+  ["group must not contain a version; got 'apps/v1'", { kind: 'Deployment', group: 'apps/v1' }],
+  ["all must be true or false; got 'yes'", { kind: 'Deployment', all: 'yes' }],
+  ['clusterScoped must be true or false; got 1', { kind: 'Node', clusterScoped: 1 }],
+])('owners that no object can have are refused: %s', ([message, owner]) => {
+  expect(() => ownerKeys(owner as { kind: string })).toThrow(message)
+})
+
 test('keys are split as they are put together', () => {
   expect(objectKey({ metadata: { namespace: 'shop', name: 'web' } })).toBe('shop/web')
   expect(objectKey({ metadata: { namespace: '', name: 'node-1' } })).toBe('node-1')
