@@ -1,6 +1,6 @@
 /** Checks the health of a store, for operators. It only reads. */
 import type { Finding as StoreFinding } from '@sluice/core'
-import { keepsQueues } from './connection/check-server.ts'
+import { checkSlots, keepsQueues } from './connection/check-server.ts'
 import type { Connections, Reply } from './connection/connections.ts'
 import { storeError } from './connection/errors.ts'
 import { openConnections } from './connection/open-connections.ts'
@@ -41,6 +41,7 @@ export async function doctor(options: RedisOptions): Promise<readonly Finding[]>
   const connections = await openConnections({ ...connection, timeoutMs, environment })
   try {
     const layout = new Layout({ prefix, oneSlot, isCluster })
+    await checkSlots(connections, layout)
     const time = new StoreTime(undefined, () => environment.clock.monotonicMs())
     const use = { connections, layout, time, environment, replicas: 0, confirmMs: timeoutMs }
     const store = new Store(use)

@@ -31,7 +31,7 @@ import {
   type Transfer,
   type WorkerRow,
 } from '@sluice/core/driver'
-import { checkServer } from './connection/check-server.ts'
+import { checkServer, checkSlots } from './connection/check-server.ts'
 import { storeError } from './connection/errors.ts'
 import { openConnections } from './connection/open-connections.ts'
 import { checkDisk, checkReplicas } from './durability.ts'
@@ -120,16 +120,17 @@ class RedisDriver implements Driver {
     if (this.#opened !== undefined) return
     const { connection, timeoutMs, environment, prefix, oneSlot, isCluster } = this.#settings
     const { acceptsEviction, replicas, disk, diskChecked, onReplay } = this.#settings
+    const layout = new Layout({ prefix, oneSlot, isCluster })
     const connections = await openConnections({ ...connection, timeoutMs, environment })
     try {
       await checkServer(connections, { prefix, acceptsEviction })
+      await checkSlots(connections, layout)
       if (disk && diskChecked !== 'by-me') await checkDisk(connections)
       await checkReplicas(connections, replicas)
     } catch (error) {
       await connections.close()
       throw storeError(error)
     }
-    const layout = new Layout({ prefix, oneSlot, isCluster })
     const time = new StoreTime(clock, () => environment.clock.monotonicMs())
     const use = { connections, layout, time, environment, replicas, confirmMs: timeoutMs }
     const store = new Store(use)

@@ -22,6 +22,11 @@ const forgottenMs = 86_400_000
 /** How many queues are read at a time. */
 const queuesPerTurn = 1_000
 
+/** Records in which slots queues are, unless it is recorded, and replies with what is. */
+const placing = `#!lua flags=allow-oom
+redis.call('HSETNX', KEYS[1], 'oneSlot', ARGV[1])
+return redis.call('HGET', KEYS[1], 'oneSlot')`
+
 /** Registers a queue, also where the memory is full: its workers go on. */
 const registering = `#!lua flags=allow-oom
 return redis.call('ZADD', KEYS[1], ARGV[1], ARGV[2])`
@@ -318,7 +323,8 @@ export class Store {
   }
 
   async #writeName(queue: string): Promise<void> {
-    const { registry, isShared, tokenFloor } = this.layout
+    const { registry, isShared, slots, oneSlot, tokenFloor } = this.layout
+    this.layout.checkOneSlot(await this.send(registry, ['EVAL', placing, '1', slots, oneSlot]))
     const now = String(this.#environment.clock.now())
     await this.send(registry, ['EVAL', registering, '1', registry, now, queue])
     // Tokens may have been raised before the queue was known. A script with both keys fails while their slot moves.

@@ -3,7 +3,7 @@ import type { Driver, TransferRow, WorkerInfo } from '@sluice/core/driver'
 import { never, transferRow } from '@sluice/core/driver'
 import { hasRedis, type RedisProcess, startCluster, startRedis } from '@sluice/test-redis'
 import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { redisDriver } from '../src/index.ts'
+import { doctor, redisDriver } from '../src/index.ts'
 import { ask, askOptions as options } from './support/asks.ts'
 
 const one = ask('a')
@@ -75,6 +75,23 @@ describe.skipIf(!hasRedis)('the queues of a store', () => {
     assert.ok(Number(await seqOf()) > Number(before))
     assert.ok(((await driver.claim('tenant', claims)).claims[0]?.token ?? 0) > token)
     assert.deepEqual(await driver.queues?.(), ['tenant'])
+  })
+
+  test('are in the slots that the first one was put into, for every process', async () => {
+    const inOneSlot = () => redisDriver({ url: server.url, oneSlot: true })
+    const early = inOneSlot()
+    await early.open({})
+    onTestFinished(() => early.close())
+    const driver = await open()
+    await driver.add('q', [one], options)
+    const message = 'the queues of this store have oneSlot: false; open it in the same way'
+    await expect(early.add('q', [ask('b')], options)).rejects.toThrow(message)
+    await expect(inOneSlot().open({})).rejects.toMatchObject({ code: 'ERR_STORE' })
+    await expect(doctor({ url: server.url, oneSlot: true })).rejects.toThrow(message)
+    expect(await driver.queues?.()).toEqual(['q'])
+    await server.command('FLUSHALL')
+    await early.add('q', [one], options)
+    await expect(driver.add('new', [one], options)).rejects.toThrow('have oneSlot: true')
   })
 
   test('are listed by a server that has lost everything, once a process uses them again', async () => {

@@ -5,7 +5,7 @@
  */
 export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/backoff': 5,
-  '@sluice/cli': 318.3,
+  '@sluice/cli': 318.6,
   '@sluice/conformance': 91.5,
   '@sluice/conformance/cli': 79.8,
   '@sluice/conformance/node-test': 77.4,
@@ -25,7 +25,7 @@ export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/metrics/opentelemetry': 16,
   '@sluice/metrics/prometheus': 13,
   '@sluice/postgres': 50,
-  '@sluice/redis': 48.1,
+  '@sluice/redis': 48.3,
   '@sluice/sqlite': 29,
   sluice: 72,
   'sluice/testing': 3,

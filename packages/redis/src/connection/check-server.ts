@@ -1,5 +1,6 @@
 import { SluiceError } from '@sluice/core'
 import { unlessWithheld } from '../replicas/replication.ts'
+import type { Layout } from '../rows/layout.ts'
 import { type Connections, type Reply, ReplyError } from './connections.ts'
 import { storeError } from './errors.ts'
 
@@ -76,6 +77,12 @@ export async function checkServer(connections: Connections, check: ServerCheck):
     }
     throw storeError(error)
   }
+}
+
+/** Refuses a store whose queues are in other slots than those of this layout. */
+export async function checkSlots(connections: Connections, layout: Layout): Promise<void> {
+  const { registry, slots } = layout
+  layout.checkOneSlot(await connections.send(registry, ['HGET', slots, 'oneSlot']))
 }
 
 async function checkPermissions(connections: Connections, check: ServerCheck): Promise<void> {

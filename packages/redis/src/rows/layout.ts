@@ -1,4 +1,4 @@
-import { SluiceRangeError } from '@sluice/core'
+import { SluiceError, SluiceRangeError } from '@sluice/core'
 
 /** The keys of a queue, in the order in which every script declares them. */
 const queueParts = [
@@ -62,6 +62,8 @@ const knownMax = 10_000
 export class Layout {
   /** The sorted set of the names of all queues, by when they were last seen. */
   readonly registry: string
+  /** A hash of one field: the `oneSlot` with which the first queue was stored. */
+  readonly slots: string
   /** A sorted set of one member: its score is the token above which new queues with own tokens begin. */
   readonly tokenFloor: string
   /** Whether the last token and the buckets are shared by all queues. */
@@ -80,7 +82,22 @@ export class Layout {
     this.#options = options
     this.isShared = oneSlot || !isCluster
     this.registry = `${prefix}{registry}:queues`
+    this.slots = `${prefix}{registry}:slots`
     this.tokenFloor = `${prefix}{registry}:tokens`
+  }
+
+  /** As it is recorded. */
+  get oneSlot(): string {
+    return String(this.#options.oneSlot)
+  }
+
+  /** Throws if the queues are in other slots, where those of this layout would never meet them. */
+  checkOneSlot(recorded: unknown): void {
+    if (recorded === null || recorded === this.oneSlot) return
+    throw new SluiceError(
+      'ERR_STORE',
+      `the queues of this store have oneSlot: ${recorded}; open it in the same way, or with another prefix`,
+    )
   }
 
   /** The keys of one queue. */

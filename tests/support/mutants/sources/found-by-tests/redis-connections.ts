@@ -45,6 +45,20 @@ export const foundByTestsOfRedisConnections: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'a store of Redis is opened where another oneSlot looks for its queues',
+    edits: [
+      {
+        file: 'packages/redis/src/redis-driver.ts',
+        find: 'await checkSlots(connections, layout)',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/queues.test.ts',
+      title: 'are in the slots that the first one was put into, for every process',
+    },
+  },
+  {
     name: 'a watch in a cluster of Redis hides that the user may not subscribe',
     edits: [
       {
