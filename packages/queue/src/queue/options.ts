@@ -78,9 +78,15 @@ export interface QueueOptions<T> {
    * always count until a handler is free. In memory the default is 0.
    */
   readonly prefetch?: number | 'auto' | undefined
-  /** How many keys may be pending before adds of new ones reject with `ERR_QUEUE_FULL`. Default: no limit. */
+  /**
+   * How many keys may be pending before adds of new ones reject with `ERR_QUEUE_FULL`. Each process refuses by
+   * its own limit. Default: no limit.
+   */
   readonly maxPending?: number | undefined
-  /** How long after its last failure the failure count of an idle key is kept. Default 24 h. */
+  /**
+   * How long after its last failure the failure count of an idle key is kept. If processes have different
+   * times, the shortest counts. Default 24 h.
+   */
   readonly failuresExpireMs?: number | undefined
   /**
    * How often in a row the lease of a key may expire, with its worker gone, before the key is
