@@ -35,7 +35,7 @@ describe.skipIf(!hasRedis)('a cluster', () => {
   test('a slot moves with its keys; in between, both primaries turn scripts away', async () => {
     const keys = ['{moved}:1', '{moved}:2'] as const
     const from = await cluster.primaryOf(keys[0])
-    const to = cluster.nodes.find((node) => node !== from)
+    const to = (await cluster.primaries()).find((node) => node !== from)
     assert.ok(to !== undefined)
     for (const key of keys) await from.process.command('SET', key, key)
     await cluster.moveSlot(keys[0], to, async () => {
