@@ -45,10 +45,15 @@ async function keysOf(schema: string): Promise<string[]> {
   return rows.map(({ key }) => key)
 }
 
-/** Until so many statements wait for a lock. */
-async function untilLocksAreAwaited(count: number): Promise<void> {
+/** Until a statement waits for a lock. A broken one may have given up before that is seen. */
+async function untilLockIsAwaited(statement: Promise<unknown>): Promise<void> {
+  let isAnswered = false
+  const answered = (): void => {
+    isAnswered = true
+  }
+  statement.then(answered, answered)
   const waiting = "select from pg_stat_activity where wait_event_type = 'Lock'"
-  while (((await server.pool.query(waiting)).rowCount ?? 0) < count);
+  while (!isAnswered && (await server.pool.query(waiting)).rowCount === 0);
 }
 
 /** A promise of the functions; rejects if it is broken. `install` installs them once more. */
@@ -101,9 +106,7 @@ const waitsForLocks: Probe = async (schema) => {
   await connected(async (holder) => {
     await holder.query(`begin; select ${schema}.add('q', 'a')`)
     const adding = connected((client) => client.query(`select ${schema}.add('q', 'a') as outcome`))
-    // Handled below; a rejection in the meantime must not end the process.
-    adding.catch(() => {})
-    await untilLocksAreAwaited(1)
+    await untilLockIsAwaited(adding)
     // real time: longer than the 50 ms for which the driver's own statements wait for a row.
     await holder.query('select pg_sleep(0.2)')
     await holder.query('commit')
@@ -132,8 +135,7 @@ const locksInOneOrder: Probe = async (schema) => {
       await first.query(`begin; select ${schema}.add_many('q', array['k0'])`)
       const text = `select count(*)::int as n from ${schema}.add_many('q', $1, priority => 5)`
       const adding = second.query(text, [[...keys].reverse()])
-      adding.catch(() => {})
-      await untilLocksAreAwaited(1)
+      await untilLockIsAwaited(adding)
       // The first transaction needs the rest, of which the second one must have locked nothing yet.
       await first.query(text, [keys])
       await first.query('commit')
