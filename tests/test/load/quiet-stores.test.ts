@@ -12,6 +12,7 @@ import { createRateLimitingQueue, createWorker, type RateLimitingQueue, type Wor
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { countedDriver } from '../../support/idle/counted-driver.ts'
 import { SkippedTime } from '../../support/idle/skipped-time.ts'
+import { watchUnanswered } from '../../support/idle/unanswered.ts'
 import { emptyFile } from '../../support/stores/empty-file.ts'
 
 // A worker waits for 24 virtual hours, with `quietAfterMs`. The database counts what it is asked. Both
@@ -61,6 +62,7 @@ class QuietWorker {
   readonly #store: QuietStore
   readonly #count: () => number
   readonly #time: SkippedTime
+  readonly #isUnanswered = watchUnanswered()
   #isAnswering = true
 
   constructor(store: QuietStore, time: SkippedTime) {
@@ -99,7 +101,7 @@ class QuietWorker {
     await new Promise(setImmediate)
     if (!this.#isAnswering) return
     let mustWait = this.#store.isServer === true
-    while (mustWait || this.#count() > 0) {
+    while (mustWait || this.#count() > 0 || this.#isUnanswered()) {
       mustWait = false
       // real time: databases answer in it.
       await new Promise((resolve) => setTimeout(resolve, 1))
