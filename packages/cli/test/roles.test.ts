@@ -67,5 +67,7 @@ describe('with the rights that migrate --roles prints', () => {
     expect(await output(['pause', 'orders'], { store })).toBe('orders paused\n')
     expect(await output(['resume', 'orders'], { store })).toBe('orders resumed\n')
     expect(await output(['purge', 'orders', '--yes'], { store })).toBe('2 keys of orders removed\n')
+    // Others read it.
+    await output(['add', 'orders', 'a'], { store })
   })
 })
