@@ -1,14 +1,14 @@
 import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { newDriver } from '../new-driver.mjs'
 
 const repository = join(import.meta.dirname, '..', '..')
 
 let root
 
-beforeAll(async () => {
+beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'sluice-new-driver-'))
   await cp(join(repository, 'templates'), join(root, 'templates'), { recursive: true })
   for (const file of ['package.json', 'tsconfig.json']) {
@@ -16,7 +16,7 @@ beforeAll(async () => {
   }
 })
 
-afterAll(async () => {
+afterEach(async () => {
   await rm(root, { recursive: true, force: true })
 })
 
@@ -47,11 +47,13 @@ test('a new driver is the template under its own name', async () => {
 })
 
 test('the compiler gets a reference to it', async () => {
+  await newDriver(root, 'redis')
   const { references } = JSON.parse(await readFile(join(root, 'tsconfig.json'), 'utf8'))
   expect(references.at(-1)).toEqual({ path: 'packages/redis' })
 })
 
 test('a driver that exists is not changed', async () => {
+  await newDriver(root, 'redis')
   await expect(newDriver(root, 'redis')).rejects.toThrow('already exists')
 })
 
