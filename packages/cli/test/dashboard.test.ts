@@ -146,7 +146,8 @@ test('a port in use is reported', async () => {
 test('the program serves until it is interrupted', async () => {
   const store = await filled()
   const program = start(['dashboard', store, '-o', 'json'])
-  await program.said('press Ctrl-C to stop')
+  // What it writes to stdout may arrive after what it writes to stderr later.
+  await program.said('\n}\n')
   const { url, openUrl } = JSON.parse(program.out()) as { url: string; openUrl: string }
   expect(openUrl).toBe(url)
   expect((await fetch(new URL('api/overview', url))).status).toBe(200)
@@ -168,7 +169,7 @@ describe.skipIf(process.platform !== 'linux')('the program opens a browser with 
     // A pipe has no reader until this test opens it.
     expect(spawnSync('mkfifo', [file]).status).toBe(0)
     const program = await opened(`echo "$1" > ${file}`)
-    await program.said('press Ctrl-C to stop')
+    await program.said(/^http.*\n/m)
     expect(await readFile(file, 'utf8')).toBe(program.out())
     program.child.kill('SIGINT')
     const { err } = await program.ended
