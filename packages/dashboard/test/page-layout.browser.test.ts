@@ -225,5 +225,7 @@ describe.skipIf(!hasChromium)('the layout of the page', { timeout: 300_000 }, ()
       document.querySelector('.panel')?.append(wide)
     })
     expect((await page.evaluate(overflowing)).join()).toContain('div.far leaves section.panel')
+    // Other tests share the page.
+    await page.locator('.far').evaluate((wide) => wide.remove())
   })
 })
