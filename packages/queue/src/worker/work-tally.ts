@@ -90,7 +90,6 @@ export interface TalliedQueue {
 export class WorkTally {
   readonly #queue: TalliedQueue
   readonly #workers = new Set<RunningWorker>()
-  #hasBegun = false
   #started = 0
   #runs = 0
   #failed = 0
@@ -117,14 +116,13 @@ export class WorkTally {
     this.#queue = queue
   }
 
-  /** The tally of a queue object, which its first worker begins. */
+  /** The tally of a queue object; its first worker makes it, and begins it at once. */
   static of(queue: TalliedQueue): WorkTally {
     queue.tally ??= new WorkTally(queue)
     return queue.tally
   }
 
   begin(worker: RunningWorker): void {
-    this.#hasBegun = true
     this.#workers.add(worker)
     this.slots += worker.concurrency
   }
@@ -230,7 +228,6 @@ export class WorkTally {
    * last time, and when the concurrency has changed.
    */
   isDue(now: number, everyMs: number): boolean {
-    if (!this.#hasBegun) return false
     if (!this.isRegistered || now - this.#sentAt >= everyMs) return true
     return this.slots !== this.#sentConcurrency
   }
@@ -245,9 +242,8 @@ export class WorkTally {
     return worker
   }
 
-  /** The registration; `undefined` if there never was a worker. */
-  worker(): WorkerInfo | undefined {
-    if (!this.#hasBegun) return undefined
+  /** The registration. */
+  worker(): WorkerInfo {
     const { calls, plans } = this.#queue
     const { holder, options } = calls
     const { dedupe, leaseMs } = options
