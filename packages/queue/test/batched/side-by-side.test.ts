@@ -133,6 +133,27 @@ describe('claims, finishes and ticks side by side', () => {
     expect([idle.state, ran]).toEqual(['resolved', ['a']])
   })
 
+  test('a worker is not idle while a claim that has failed is still to be repeated', async () => {
+    const time = fakeRealTime()
+    const scene = new Scene(late)
+    const queue = scene.queue()
+    await queue.add('a')
+    let isAway = true
+    scene.late.before = async ({ verb }) => {
+      await nextTurn()
+      if (verb !== 'claim' || !isAway) return
+      isAway = false
+      throw new SluiceError('ERR_STORE', 'away', { retryable: true })
+    }
+    const ran: string[] = []
+    const worker = createWorker({ queue, handler: (item) => void ran.push(item) })
+    const idle = seen(worker.runUntilIdle())
+    await scene.quiet()
+    expect([idle.state, scene.takeErrors()]).toEqual(['waiting', ['ERR_STORE']])
+    await time.pass(1_000)
+    expect([idle.state, ran]).toEqual(['resolved', ['a']])
+  })
+
   test('closing waits for a claim in flight, and gives back its keys', async () => {
     const scene = new Scene(late)
     const queue = scene.queue()

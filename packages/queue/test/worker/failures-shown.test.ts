@@ -140,6 +140,12 @@ describe('without onError and logger, a failed run', () => {
       'it is retried',
       'it is parked until it is unparked',
     ])
+    const asked = working(fail, {}, { maxFailures: 1, onExhausted: () => 'drop' })
+    await asked.add('b')
+    await asked.clock.step(0)
+    expect(lines.slice(3)).toEqual([
+      expect.stringContaining('; onExhausted decides what becomes of it. '),
+    ])
   })
 
   test('does not say that a key is retried which an operator took away', async () => {

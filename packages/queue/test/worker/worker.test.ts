@@ -353,31 +353,36 @@ describe.each(leases)('a worker %s', (_name, leaseMs) => {
   })
 })
 
-test('a worker abandons a handler that does not stop when its lease is lost', async () => {
+test('a worker abandons a handler that does not stop when its lease is lost, and no other', async () => {
   const leaseMs = 30_000
   const { queue, clock, driver } = setUp(leaseMs)
   const errors: unknown[] = []
   const seen: string[] = []
+  const fine = gate()
   const worker = createWorker<string>({
     queue,
+    concurrency: 2,
     abandonMs: 1_000,
     onError: (error) => errors.push(error),
     handler: (item, { signal }) => {
       seen.push(item)
-      signal.addEventListener('abort', () => seen.push((signal.reason as SluiceError).code))
-      return item === 'stuck' ? gate().promise : undefined
+      const { promise } = item === 'fine' ? fine : gate()
+      signal.onabort = () => seen.push(`${item}: ${(signal.reason as SluiceError).code}`)
+      return item === 'b' ? undefined : promise
     },
   })
-  await queue.addMany(['stuck', 'b'])
-  driver.renew = (_, held) => held.map(() => ({ outcome: 'lost', leaseUntil: 0 }))
+  await queue.addMany(['stuck', 'fine', 'b'])
+  driver.renew = (_, held) =>
+    held.map(({ key }) => ({ outcome: key === 'fine' ? 'renewed' : 'lost', leaseUntil: 1e6 }))
   await clock.step(leaseMs / 3)
-  expect(seen).toEqual(['stuck', 'ERR_LEASE_LOST'])
+  expect(seen).toEqual(['stuck', 'fine', 'stuck: ERR_LEASE_LOST'])
   await clock.step(999)
-  expect(worker.running).toBe(1)
+  expect(worker.running).toBe(2)
   await clock.step(1)
-  expect(seen).toEqual(['stuck', 'ERR_LEASE_LOST', 'b'])
-  expect(worker.running).toBe(0)
+  expect(seen).toEqual(['stuck', 'fine', 'stuck: ERR_LEASE_LOST', 'b'])
+  expect(worker.running).toBe(1)
   expect(errors).toMatchObject([{ code: 'ERR_HANDLER_TIMEOUT' }])
+  fine.resolve()
   await worker.stop()
   await queue.close()
 })

@@ -31,6 +31,20 @@ export const foundByTestsOfInspection: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'the failed runs of a record that was put back are in each record after it',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/unsent-work.ts',
+        find: '    this.#returned = []\n    return',
+        replace: '    return',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/unsent-work.test.ts',
+      title: 'has what was put back, which came before',
+    },
+  },
+  {
     name: 'error codes that are all different fill the memory of a worker',
     edits: [
       {

@@ -3,6 +3,34 @@ import type { FoundByTest } from '../source-mutant.ts'
 /** Defects of the runs of handlers and of their records, and the tests that find them. */
 export const foundByTestsOfRuns: readonly FoundByTest[] = [
   {
+    name: 'a worker is idle while keys are due, if no claim is under way',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/create-worker.ts',
+        find: 'if (!(await backend.isDrained(await backend.now()))) return false',
+        replace: 'await backend.isDrained(await backend.now())',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/batched/side-by-side.test.ts',
+      title: 'a worker is not idle while a claim that has failed is still to be repeated',
+    },
+  },
+  {
+    name: 'a lease that is lost aborts the handlers of the other keys, too',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/work-tally.ts',
+        find: 'if (run.request().token === token) run.abort(error)',
+        replace: 'run.abort(error)',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/worker.test.ts',
+      title: 'a worker abandons a handler that does not stop when its lease is lost, and no other',
+    },
+  },
+  {
     name: 'a handler that a stop has abandoned is reported again',
     edits: [
       {
