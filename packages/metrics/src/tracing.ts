@@ -78,13 +78,11 @@ interface Processing {
 /** The keys of one queue object, by token. Other queues of its driver may have the same tokens. */
 type Held = Map<number, Processing>
 
-interface SeenClaims {
-  readonly claims: readonly {
-    readonly key: string
-    readonly token: number
-    readonly failures: number
-    readonly trace?: string | undefined
-  }[]
+interface SeenClaim {
+  readonly key: string
+  readonly token: number
+  readonly failures: number
+  readonly trace?: string | undefined
 }
 
 function hrTime(ms: number): HrTime {
@@ -173,8 +171,9 @@ class ChannelTracing implements OpenTelemetryTracing {
     const held = isCall ? this.#heldFor(event) : this.#helds.get(event.holder)
     if (held === undefined) return
     if (event.verb === 'add') this.#startAdd(event)
-    else if (event.verb === 'claim') this.#claimsFrom.set(event, this.#now())
-    else if (event.verb === 'run') {
+    else if (event.verb === 'claim' || event.verb === 'adopt') {
+      this.#claimsFrom.set(event, this.#now())
+    } else if (event.verb === 'run') {
       const processing = held.get((event.request as RunRequest).token)
       if (processing !== undefined) processing.hasRun = true
     }
@@ -230,7 +229,9 @@ class ChannelTracing implements OpenTelemetryTracing {
     const held = this.#helds.get(event.holder)
     if (held === undefined) return
     if (event.verb === 'add') this.#endAdd(event)
-    else if (event.verb === 'claim') this.#claimed(event, held, event.result as SeenClaims)
+    else if (event.verb === 'claim') {
+      this.#claimed(event, held, (event.result as { readonly claims: SeenClaim[] }).claims)
+    } else if (event.verb === 'adopt') this.#claimed(event, held, event.result as SeenClaim[])
     else if (event.verb === 'finish') this.#finished(event, held)
     else if (event.verb === 'run') this.#ran(event, held)
   }
@@ -243,7 +244,7 @@ class ChannelTracing implements OpenTelemetryTracing {
     }
   }
 
-  #claimed(event: SluiceEvent, held: Held, { claims }: SeenClaims): void {
+  #claimed(event: SluiceEvent, held: Held, claims: readonly SeenClaim[]): void {
     // A claim that found nothing is part of waiting, and gets no span.
     if (claims.length === 0) return
     const now = this.#now()

@@ -219,6 +219,13 @@ test('one that is claimed before the next refresh is counted by the process that
   expect(ledger.value('q depth')).toBe(0)
 })
 
+test('one that is found after the answer of its claim was lost is counted out', () => {
+  const { ledger, queue } = setUp()
+  queue.add('a')
+  queue.adopt('a', { askedAt: 0, readyAt: 0 })
+  expect([ledger.value('q adds'), ledger.value('q depth')]).toEqual([1, 0])
+})
+
 test('an add and a delayed add are two promises, each counted when its time comes', async () => {
   const { clock, ledger, queue } = setUp()
   queue.addAfter('a', 1_000)

@@ -233,13 +233,23 @@ export class StagedQueue {
 
   /** A claim, as through the direct queue of a driver; or as in a batch, with where it stood in line. */
   claim(key: string, more: { askedAt?: EpochMs; readyAt?: EpochMs } = {}): number {
-    this.#token += 1
     const now = this.clock.now()
-    const trace = this.#traces.get(key)
-    this.#traces.delete(key)
-    const claim = { key, token: this.#token, priority: 0, askedAt: now, trace, ...more }
+    const claim = { ...this.#claimOf(key), askedAt: now, ...more }
     this.publish('claim', { limit: 1 }, { claims: [claim], leaseEnds: [], now })
     return this.#token
+  }
+
+  /** The same, found after the answer of the claim was lost. */
+  adopt(key: string, more: { askedAt: EpochMs; readyAt: EpochMs }): number {
+    this.publish('adopt', { claimId: 'c' }, [{ ...this.#claimOf(key), ...more }])
+    return this.#token
+  }
+
+  #claimOf(key: string) {
+    this.#token += 1
+    const trace = this.#traces.get(key)
+    this.#traces.delete(key)
+    return { key, token: this.#token, priority: 0, failures: 0, trace }
   }
 
   finish(finish: Finish, reply: Partial<FinishReply> = {}): void {

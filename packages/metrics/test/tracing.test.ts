@@ -335,6 +335,24 @@ test('lost, dropped and closed keys end their spans', () => {
   expect(spans('process orders')).toHaveLength(3)
 })
 
+test('a key that is found after the answer of its claim was lost has its spans, too', async () => {
+  const { clock, queue, spans } = setUp()
+  queue.add('a')
+  const token = queue.adopt('a', { askedAt: 1_000, readyAt: 1_000 })
+  const end = queue.run(token, 1)
+  await clock.step(5)
+  end({ result: 'success' })
+  queue.done('a', token)
+  const [add] = spans('add orders')
+  const [get] = spans('get orders')
+  const [process] = spans('process orders')
+  expect(process?.attributes).toMatchObject({ 'sluice.key': 'a', 'sluice.result': 'success' })
+  expect(process?.links.map(({ context: { spanId } }) => spanId)).toEqual([
+    add?.spanContext().spanId,
+    get?.spanContext().spanId,
+  ])
+})
+
 test('two queues of a driver with the same token have a span each', () => {
   const { clock, queue, spans, tracing, tracer } = setUp()
   // As on a Redis Cluster, where each queue counts its own tokens.

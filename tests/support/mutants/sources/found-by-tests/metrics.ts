@@ -3,6 +3,20 @@ import type { FoundByTest } from '../source-mutant.ts'
 /** Defects of the metrics and the traces, and the tests that find them. */
 export const foundByTestsOfMetrics: readonly FoundByTest[] = [
   {
+    name: 'a key that is found after the answer of its claim was lost has no span',
+    edits: [
+      {
+        file: 'packages/metrics/src/tracing.ts',
+        find: "} else if (event.verb === 'adopt') this.#claimed(event, held, event.result as SeenClaim[])",
+        replace: '}',
+      },
+    ],
+    finder: {
+      file: 'packages/metrics/test/tracing.test.ts',
+      title: 'a key that is found after the answer of its claim was lost has its spans, too',
+    },
+  },
+  {
     name: 'the depth misses the second run of a key that was parked',
     edits: [
       {
