@@ -348,6 +348,8 @@ describe('options', () => {
     'allowActions without auth': [{ allowActions: true }, /auth is required for allowActions/],
     'a short token': [{ auth: { token: 'hunter2' } }, /auth\.token must be .* 16 characters/],
     'an empty token': [{ auth: { token: '' } }, /auth\.token/],
+    'a short secret': [{ auth: { trust: () => 'x', secret: 'hunter2' } }, /auth\.secret must be/],
+    'a trust that is a name': [{ auth: { trust: 'ann' } }, /auth\.trust must be a function/],
     'auth of both kinds': [{ auth: { token, trust: () => 'x' } }, /auth\.token is not a known/],
     'an unknown option': [{ allowAction: true }, /allowAction is not a known option; did you mean/],
     'no hosts': [{ hosts: [] }, /hosts/],
@@ -356,6 +358,8 @@ describe('options', () => {
     'a base path without a slash': [{ basePath: 'x' }, /basePath/],
     'ticks without end': [{ tickMs: 1 }, /tickMs/],
     'a hook that is none': [{ redact: 'x' }, /redact/],
+    'actions in words': [{ auth: { token }, allowActions: 'no' }, /allowActions must be/],
+    'a store name that is no text': [{ storeName: 7 }, /storeName/],
   }
   for (const [what, [options, message]] of Object.entries(bad)) {
     test(`${what} are refused by name, and secrets are not repeated`, () => {

@@ -48,6 +48,19 @@ test('concurrent callers share one read', async () => {
   expect(await watch.view()).toEqual({ at: 2 })
 })
 
+test('a view that takes long is kept for a while, but not across an action', async () => {
+  const clock = fakeClock()
+  let looks = 0
+  const watch = new Watch(async () => {
+    await clock.step(100)
+    looks += 1
+    return { at: looks }
+  }, partsOf({ clock }))
+  expect([await watch.view(), await watch.view()]).toEqual([{ at: 1 }, { at: 1 }])
+  watch.announce({ action: 'park' })
+  expect(await watch.view()).toEqual({ at: 2 })
+})
+
 test('a reader that comes while a view is read does not let it be read, and sent, once more', async () => {
   const clock = fakeClock()
   let answer = (_: { at: number; line: number }): void => {}

@@ -30,6 +30,20 @@ export const foundByTestsOfOperators: readonly FoundByTest[] = [
     ['access', 'is taken by every process with the secret of the one that showed the page'],
   ),
   of(
+    'a secret that can be guessed is taken',
+    [
+      'dashboard/src/settings.ts',
+      "if (secret !== undefined) checkSecret('auth.secret', secret)",
+      '',
+    ],
+    ['access', 'a short secret are refused by name, and secrets are not repeated'],
+  ),
+  of(
+    'after an action a visitor gets the view from before it',
+    ['dashboard/src/live/watch.ts', 'this.#latest = undefined\n    if', 'if'],
+    ['watch', 'a view that takes long is kept for a while, but not across an action'],
+  ),
+  of(
     'a sign-in fails at a time with fractions',
     [visitors, 'Math.floor(this.#clock.now() + sessionMs)', 'this.#clock.now() + sessionMs'],
     ['sign-in', 'lasts also if the time of a clock has fractions of a millisecond'],
