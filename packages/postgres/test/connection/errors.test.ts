@@ -84,6 +84,15 @@ test.each([
   expect(breaksConnection(error)).toBe(breaks)
 })
 
+test.each([
+  ['57P01', 'the connection to Postgres broke while an answer was awaited: m (SQLSTATE 57P01)'],
+  ['55P03', 'a row is locked by another transaction: m (SQLSTATE 55P03)'],
+  ['53100', 'Postgres failed: m (SQLSTATE 53100)'],
+])('the message of %s says what has failed', (state, beginning) => {
+  const { message } = storeError(serverError(state), 'sent')
+  expect(message.startsWith(beginning), message).toBe(true)
+})
+
 test('an error that needs an administrator says what to do', () => {
   const denied = storeError(serverError('42501', 'ERROR', 'permission denied for schema s'), 'sent')
   expect(denied.message).toContain('permission denied for schema s (SQLSTATE 42501)')
