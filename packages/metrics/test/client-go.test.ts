@@ -332,6 +332,9 @@ test('only the named queues of the given driver are recorded', () => {
 test('the runs of handlers, as controller-runtime counts them', async () => {
   const { clock, ledger, queue } = setUp()
   queue.notice('worker-started', { concurrency: 4 })
+  queue.notice('worker-started', { concurrency: 2 })
+  expect(ledger.value('q run max')).toBe(6)
+  queue.notice('worker-stopped', { concurrency: 2 })
   expect(ledger.value('q run max')).toBe(4)
   const first = queue.run(1, 4)
   const second = queue.run(2, 4)

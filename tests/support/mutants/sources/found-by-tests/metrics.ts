@@ -3,6 +3,20 @@ import type { FoundByTest } from '../source-mutant.ts'
 /** Defects of the metrics and the traces, and the tests that find them. */
 export const foundByTestsOfMetrics: readonly FoundByTest[] = [
   {
+    name: 'the concurrency of a queue is 0 when one of its workers has stopped',
+    edits: [
+      {
+        file: 'packages/metrics/src/queue/queue-record.ts',
+        find: 'if (left > 0) this.#concurrency.set(holder, left)\n    else ',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/metrics/test/client-go.test.ts',
+      title: 'the runs of handlers, as controller-runtime counts them',
+    },
+  },
+  {
     name: 'a key that is found after the answer of its claim was lost has no span',
     edits: [
       {
