@@ -127,4 +127,26 @@ describe.each(leases)('a key of a worker %s', (_name, leaseMs) => {
     await worker.stop()
     await queue.close()
   })
+
+  test('a result that cannot be read is reported as a result of the handler, with the cause', async () => {
+    const { queue, clock } = setUp(leaseMs)
+    const onError = vi.fn<(error: unknown) => void>()
+    const cause = new Error('revoked')
+    const worker = createWorker<string>({
+      queue,
+      onError,
+      handler: () => ({
+        get requeue(): boolean {
+          throw cause
+        },
+      }),
+    })
+    await queue.add('a')
+    await clock.step(0)
+    const [error] = onError.mock.calls[0] as [Error]
+    expect(error.message).toContain('handler(item) must return nothing')
+    expect(error.cause).toBe(cause)
+    await worker.stop()
+    await queue.close()
+  })
 })

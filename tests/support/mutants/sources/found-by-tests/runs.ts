@@ -3,6 +3,20 @@ import type { FoundByTest } from '../source-mutant.ts'
 /** Defects of the runs of handlers and of their records, and the tests that find them. */
 export const foundByTestsOfRuns: readonly FoundByTest[] = [
   {
+    name: 'the error of a result that cannot be read does not say that it is one',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/handler-result.ts',
+        find: 'if (SluiceError.is(cause)) throw cause',
+        replace: 'throw cause',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/handler-results.test.ts',
+      title: 'a result that cannot be read is reported as a result of the handler, with the cause',
+    },
+  },
+  {
     name: 'a worker is idle while keys are due, if no claim is under way',
     edits: [
       {
