@@ -61,6 +61,51 @@ test('a view that takes long is kept for a while, but not across an action', asy
   expect(await watch.view()).toEqual({ at: 2 })
 })
 
+test.each([true, false])(
+  'a view that was being read during an action is given to nobody who asks after it, while it is read: %s',
+  async (isEarly) => {
+    const clock = fakeClock()
+    const first = Promise.withResolvers<void>()
+    let reads = 0
+    const watch = new Watch(async () => {
+      reads += 1
+      const at = reads
+      if (at === 1) await first.promise
+      return { at }
+    }, partsOf({ clock }))
+    const before = watch.view()
+    await clock.step(100)
+    watch.announce({ action: 'park' })
+    const early = isEarly ? watch.view() : undefined
+    first.resolve()
+    expect(await before).toEqual({ at: 1 })
+    expect(await (early ?? watch.view())).toEqual({ at: 2 })
+  },
+)
+
+test('after an action during a read, the readers of a stream get the next view at once', async () => {
+  const clock = fakeClock()
+  const answers: ((view: { at: number; line: number }) => void)[] = []
+  const watch = new Watch(
+    () => new Promise<{ at: number; line: number }>((resolve) => answers.push(resolve)),
+    partsOf({ clock }),
+  )
+  const stream = streamOf(watch)
+  const events = new EventReader(new Response(stream.body))
+  watch.join(stream, 0)
+  await clock.step(0)
+  answers[0]?.({ at: 1, line: 1 })
+  expect((await events.next())?.event).toBe('snapshot')
+  await clock.step(1_000)
+  watch.announce({ action: 'park' })
+  expect((await events.next())?.event).toBe('audit')
+  answers[1]?.({ at: 2, line: 2 })
+  expect((await events.next())?.event).toBe('delta')
+  await clock.step(0)
+  expect(answers).toHaveLength(3)
+  watch.close()
+})
+
 test('a reader that comes while a view is read does not let it be read, and sent, once more', async () => {
   const clock = fakeClock()
   let answer = (_: { at: number; line: number }): void => {}

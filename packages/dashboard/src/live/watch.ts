@@ -49,6 +49,8 @@ export class Watch<View extends object & { readonly at: number }> {
   #seenAt = -Infinity
   #snapshot: { readonly parts: Parts; readonly id: number; readonly bytes: Uint8Array } | undefined
   #reading: Promise<View> | undefined
+  /** An action came after the last read began, which may not show it. */
+  #isOutdated = false
   #latest: View | undefined
   #tookMs = 0
   #readAt = -Infinity
@@ -66,10 +68,11 @@ export class Watch<View extends object & { readonly at: number }> {
     return this.#streams.size
   }
 
-  /** The current view, or a recent one if a read takes long. */
+  /** The current view, or a recent one if a read takes long; not from before an action. */
   async view(): Promise<View> {
     const sinceMs = this.#parts.clock.monotonicMs() - this.#readAt
     if (this.#latest !== undefined && sinceMs < dutyParts * this.#tookMs) return this.#latest
+    if (this.#isOutdated) await this.#reading?.catch(() => {})
     return await this.#readOnce()
   }
 
@@ -85,9 +88,11 @@ export class Watch<View extends object & { readonly at: number }> {
     const { clock, readMsMax = readMsMaxDefault } = this.#parts
     const startedAt = clock.monotonicMs()
     this.#latest = undefined
+    this.#isOutdated = false
     try {
-      this.#latest = await inTime(this.#read(), readMsMax)
-      return this.#latest
+      const view = await inTime(this.#read(), readMsMax)
+      if (!this.#isOutdated) this.#latest = view
+      return view
     } finally {
       this.#readAt = clock.monotonicMs()
       this.#tookMs = this.#readAt - startedAt
@@ -158,7 +163,7 @@ export class Watch<View extends object & { readonly at: number }> {
     } finally {
       this.#isTicking = false
     }
-    this.#schedule(waitMs)
+    this.#schedule(this.#isOutdated && this.#trouble === undefined ? 0 : waitMs)
   }
 
   #publish(view: View): void {
@@ -210,6 +215,7 @@ export class Watch<View extends object & { readonly at: number }> {
   /** Sends an audit event to every reader. */
   announce(data: object): void {
     this.#latest = undefined
+    this.#isOutdated = true
     if (this.#seen === undefined) return
     this.#broadcast('audit', data)
     this.refresh()

@@ -39,6 +39,33 @@ export const foundByTestsOfOperators: readonly FoundByTest[] = [
     ['access', 'a short secret are refused by name, and secrets are not repeated'],
   ),
   of(
+    'a view that was being read during an action is given to those who ask after it',
+    [
+      'dashboard/src/live/watch.ts',
+      'if (!this.#isOutdated) this.#latest = view',
+      'this.#latest = view',
+    ],
+    ['watch', 'a view that was being read during an action is given to nobody who asks after it'],
+  ),
+  of(
+    'who asks during a read for the view after an action gets that of this read',
+    [
+      'dashboard/src/live/watch.ts',
+      'if (this.#isOutdated) await this.#reading?.catch(() => {})\n',
+      '',
+    ],
+    ['watch', 'a view that was being read during an action is given to nobody who asks after it'],
+  ),
+  of(
+    'after an action during a read the next view comes a second later',
+    [
+      'dashboard/src/live/watch.ts',
+      'this.#isOutdated && this.#trouble === undefined ? 0 : waitMs',
+      'waitMs',
+    ],
+    ['watch', 'after an action during a read, the readers of a stream get the next view at once'],
+  ),
+  of(
     'after an action a visitor gets the view from before it',
     ['dashboard/src/live/watch.ts', 'this.#latest = undefined\n    if', 'if'],
     ['watch', 'a view that takes long is kept for a while, but not across an action'],
