@@ -36,7 +36,7 @@ export const foundByTestsOfOperators: readonly FoundByTest[] = [
       "if (secret !== undefined) checkSecret('auth.secret', secret)",
       '',
     ],
-    ['access', 'a short secret are refused by name, and secrets are not repeated'],
+    ['access', 'are refused by name, and secrets are not repeated'],
   ),
   of(
     'a view that was being read during an action is given to those who ask after it',
@@ -67,7 +67,11 @@ export const foundByTestsOfOperators: readonly FoundByTest[] = [
   ),
   of(
     'after an action a visitor gets the view from before it',
-    ['dashboard/src/live/watch.ts', 'this.#latest = undefined\n    if', 'if'],
+    [
+      'dashboard/src/live/watch.ts',
+      'this.#latest = undefined\n    this.#isOutdated = true',
+      'this.#isOutdated = true',
+    ],
     ['watch', 'a view that takes long is kept for a while, but not across an action'],
   ),
   of(
