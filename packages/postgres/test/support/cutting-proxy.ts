@@ -19,8 +19,8 @@ export interface CuttingProxy {
   cutNext(cut: Cut): void
   /** From now on nothing comes through the connections that there are; new ones work. */
   silence(): void
-  /** The next time something is sent by a client, nothing happens to it. */
-  passNext(): void
+  /** The next time something is sent by a client, nothing happens to it; `onPass` is called then. */
+  passNext(onPass?: () => void): void
   /** How many cuts have been made. */
   readonly made: number
   /** How often something else than its end was sent over a connection through which nothing comes. */
@@ -33,7 +33,7 @@ const terminate = 0x58
 
 /** Starts a proxy in front of a port of this machine. */
 export async function startProxy(to: number): Promise<CuttingProxy> {
-  const wanted: (Cut | undefined)[] = []
+  const wanted: (Cut | (() => void))[] = []
   const sockets = new Set<Socket>()
   const silencers = new Set<() => void>()
   let [made, swallowed] = [0, 0]
@@ -57,7 +57,9 @@ export async function startProxy(to: number): Promise<CuttingProxy> {
         if (chunk[0] !== terminate) swallowed += 1
         return
       }
-      cut = wanted.shift()
+      const next = wanted.shift()
+      if (typeof next === 'function') next()
+      else cut = next
       if (cut !== undefined) made += 1
       if (cut === 'reset before') {
         upstream.destroy()
@@ -88,7 +90,7 @@ export async function startProxy(to: number): Promise<CuttingProxy> {
       silencers.clear()
     },
     cutNext: (cut) => void wanted.push(cut),
-    passNext: () => void wanted.push(undefined),
+    passNext: (onPass = () => {}) => void wanted.push(onPass),
     get made() {
       return made
     },
