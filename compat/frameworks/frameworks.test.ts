@@ -11,7 +11,8 @@ import { freePort } from '../../tools/needs/src/free-port.ts'
 import { compiled, complaintsAbout, installBuilt, layOutPage } from '../pages/laid-out.ts'
 import { eventually, type Program, refused, startProgram } from '../pages/program.ts'
 
-const page = layOutPage('docs/guides/frameworks.md')
+const path = 'docs/guides/frameworks.md'
+const page = layOutPage(path)
 const modules = new URL('../node_modules/', import.meta.url).pathname
 afterAll(() => page.remove())
 
@@ -52,7 +53,7 @@ async function use(url: string, program: Program): Promise<void> {
 
 /** A worker that was stopped in order has said so in the store. */
 async function expectStopped(file: string): Promise<void> {
-  await using store = inspectStore(sqliteDriver({ file: join(page.folder, file) }))
+  await using store = inspectStore(sqliteDriver({ file }))
   const workers = await store.queue('orders').workers()
   expect(workers.length).toBeGreaterThan(0)
   expect(workers.map(({ concurrency }) => concurrency)).toEqual(workers.map(() => 0))
@@ -91,7 +92,7 @@ describe('a program adds keys, works, shows the dashboard, and stops', () => {
     await use(url, program)
     expect(await program.terminate()).toBe(end)
     expect(program.output()).not.toContain('rror')
-    await expectStopped(`${name}.db`)
+    await expectStopped(join(page.folder, `${name}.db`))
   })
 
   test.for(servers)('$name ends after the request that it answers', async ({ name, end }) => {
@@ -123,9 +124,11 @@ describe('a program adds keys, works, shows the dashboard, and stops', () => {
   })
 
   test('Next.js', { timeout: 240_000 }, async () => {
+    const own = layOutPage(path)
+    onTestFinished(() => own.remove())
     const write = (name: string, text: string): void => {
-      mkdirSync(dirname(join(page.folder, name)), { recursive: true })
-      writeFileSync(join(page.folder, name), text)
+      mkdirSync(dirname(join(own.folder, name)), { recursive: true })
+      writeFileSync(join(own.folder, name), text)
     }
     write(
       'app/layout.tsx',
@@ -136,18 +139,18 @@ describe('a program adds keys, works, shows the dashboard, and stops', () => {
     write('app/page.tsx', 'export default () => <p>orders</p>\n')
     // An application of Next.js has only its own files, all of which it checks.
     for (const other of ['express', 'fastify', 'hono', 'nest', 'shared-queue']) {
-      rmSync(join(page.folder, `${other}.ts`))
+      rmSync(join(own.folder, `${other}.ts`))
     }
-    installBuilt(page)
+    installBuilt(own)
     const next = join(modules, 'next', 'dist', 'bin', 'next')
     execFileSync(process.execPath, [next, 'build'], {
-      cwd: page.folder,
+      cwd: own.folder,
       env: { ...process.env, NEXT_TELEMETRY_DISABLED: '1', QUEUE_FILE: 'build.db' },
       stdio: 'pipe',
     })
     const port = await freePort()
     const program = startProgram([next, 'start', '--port', String(port)], {
-      cwd: page.folder,
+      cwd: own.folder,
       env: {
         QUEUE_FILE: 'next.db',
         DASHBOARD_TOKEN: token,
@@ -162,6 +165,6 @@ describe('a program adds keys, works, shows the dashboard, and stops', () => {
     const drained = await fetch(`${url}/drain`, { method: 'POST' })
     expect(drained.status).toBe(204)
     expect(await program.terminate()).toBe(0)
-    await expectStopped('next.db')
+    await expectStopped(join(own.folder, 'next.db'))
   })
 })

@@ -1,4 +1,12 @@
-import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import ts from 'typescript'
 import { fencesOf } from '../../tools/doctest/src/fence.ts'
@@ -21,15 +29,11 @@ export interface LaidOut {
   remove(): void
 }
 
-/** Writes the fences of a page that are marked `compat` into a folder beside the libraries. */
+/** Writes the fences of a page that are marked `compat` into a new folder beside the libraries. */
 export function layOutPage(path: string): LaidOut {
-  const folder = join(
-    root,
-    'compat',
-    '.cache',
-    `${path.replaceAll(/[^a-z]+/gi, '-')}-${process.pid}`,
-  )
-  rmSync(folder, { recursive: true, force: true })
+  const cache = join(root, 'compat', '.cache')
+  mkdirSync(cache, { recursive: true })
+  const folder = mkdtempSync(join(cache, `${path.replaceAll(/[^a-z]+/gi, '-')}-`))
   const files: string[] = []
   for (const fence of fencesOf(path, readFileSync(root + path, 'utf8'))) {
     if (!fence.isCompat) continue
