@@ -5,6 +5,7 @@ import { type PostgresServer, testPostgres } from '@sluice/test-postgres'
 import pg from 'pg'
 import { createRateLimitingQueue, exponential, type RateLimitingQueue } from 'sluice'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { untilAlone } from '../pages/servers.ts'
 import { openAdapter } from './adapter.ts'
 import { openDrizzle, openDrizzlePostgresJs } from './drizzle.ts'
 import { openKnex } from './knex.ts'
@@ -41,16 +42,6 @@ beforeAll(async () => {
   server = await testPostgres()
   pool = new pg.Pool({ connectionString: server.url })
 })
-
-/** Waits for connections that a library has given up, and the server has not closed yet. */
-async function untilAlone(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  const others =
-    "select 1 from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()"
-  while ((await client.query(others)).rows.length > 0);
-  await client.end()
-}
 
 afterAll(async () => {
   await pool.end()

@@ -1,5 +1,6 @@
 import { type PostgresServer, testPostgres } from '@sluice/test-postgres'
 import { type RedisProcess, startRedis } from '@sluice/test-redis'
+import pg from 'pg'
 import { afterAll, beforeAll } from 'vitest'
 
 /** The addresses of the servers that the tests of a file share. */
@@ -17,6 +18,7 @@ export function serversOfFile(): Servers {
     redis = await startRedis()
   })
   afterAll(async () => {
+    await untilAlone(server.url)
     await server.dispose()
     await redis.dispose()
   })
@@ -28,4 +30,17 @@ export function serversOfFile(): Servers {
       return redis.url
     },
   }
+}
+
+/**
+ * Waits for connections that a library has given up, and the server has not closed yet: one that is told
+ * that the server stops throws, as its library has ended.
+ */
+export async function untilAlone(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const others =
+    "select 1 from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()"
+  while ((await client.query(others)).rows.length > 0);
+  await client.end()
 }
