@@ -41,7 +41,7 @@ async function warm(): Promise<void> {
 beforeEach(async () => {
   proxy = await startProxy(server.port)
   return async () => {
-    await driver.close()
+    await driver?.close()
     await proxy.stop()
   }
 })
