@@ -141,6 +141,30 @@ test('a worker that is not seen any more has vanished, and is said once', async 
   expect((await events()).filter((text) => text.startsWith('worker'))).toEqual([])
 })
 
+test('a queue object that gets a worker after its last one has stopped is an event again', async () => {
+  const clock = fakeClock(1_000_000)
+  const driver = memoryDriver()
+  await using inspection = inspectStore(driver, { clock })
+  await inspection.add('orders', { key: 'a' })
+  const source = new StoreEvents(inspection, undefined)
+  const events = async (concurrency: number): Promise<string[]> => {
+    await clock.step(1_000)
+    await driver.tick('orders', {
+      holder: 'w',
+      limit: 1,
+      failuresExpireMs: failuresExpireMsDefault,
+      worker: { holder: 'w', host: 'h', pid: 7, concurrency, settings: {} },
+    })
+    return (await source.next())
+      .filter(({ event }) => event.startsWith('worker'))
+      .map(({ at, event }) => `${event} ${at}`)
+  }
+  expect(await events(2)).toEqual(['worker-started 1001000'])
+  expect(await events(0)).toEqual(['worker-stopped 1002000'])
+  expect(await events(3)).toEqual(['worker-started 1003000'])
+  expect(await events(3)).toEqual([])
+})
+
 test('each failed run of one key is an event, once', async () => {
   const driver = memoryDriver()
   await using inspection = inspectStore(driver)

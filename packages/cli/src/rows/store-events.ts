@@ -43,9 +43,22 @@ function failedRun(queue: string, { at, key, code, failures, error }: FailedRunI
   return { at, queue, event: 'run-failed', key, code, words }
 }
 
-function started(queue: string, worker: WorkerRow): StoreEvent {
-  const words = `${processOf(worker)}, for ${worker.concurrency} keys at a time`
-  return { at: worker.startedAt, queue, event: 'worker-started', words }
+/** The workers that take keys now, and took none at the last look. */
+function startsOf(
+  queue: string,
+  before: Look | undefined,
+  list: readonly WorkerRow[],
+): StoreEvent[] {
+  const events: StoreEvent[] = []
+  for (const worker of list) {
+    const last = before?.workers.get(worker.holder)
+    if (worker.concurrency === 0 || (last?.concurrency ?? 0) > 0) continue
+    const words = `${processOf(worker)}, for ${worker.concurrency} keys at a time`
+    // Of a queue that was known without a worker, the row is older than the worker.
+    const at = last === undefined ? worker.startedAt : worker.seenAt
+    events.push({ at, queue, event: 'worker-started', words })
+  }
+  return events
 }
 
 /**
@@ -93,9 +106,7 @@ export class StoreEvents {
       ...runs
         .filter((run) => before?.failed.has(runOf(run)) !== true)
         .map((run) => failedRun(queue, run)),
-      ...list
-        .filter(({ holder, concurrency }) => concurrency > 0 && !before?.workers.has(holder))
-        .map((worker) => started(queue, worker)),
+      ...startsOf(queue, before, list),
       ...(before === undefined
         ? []
         : [...endsOf(queue, before, workers, now), ...changesOf(before.row, row, now)]),

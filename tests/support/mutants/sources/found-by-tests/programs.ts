@@ -133,4 +133,18 @@ export const foundByTestsOfPrograms: readonly FoundByTest[] = [
       title: 'beside workers that count, one that counts nothing has slots only',
     },
   },
+  {
+    name: 'the next worker of a queue whose last one has stopped is no event',
+    edits: [
+      {
+        file: 'packages/cli/src/rows/store-events.ts',
+        find: '(last?.concurrency ?? 0) > 0',
+        replace: 'last !== undefined',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/events.test.ts',
+      title: 'a queue object that gets a worker after its last one has stopped is an event again',
+    },
+  },
 ]
