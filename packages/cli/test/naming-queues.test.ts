@@ -20,6 +20,7 @@ test.each([
   [['leases', 'ordrs']],
   [['failures', 'ordrs']],
   [['workers', 'ordrs']],
+  [['events', 'ordrs']],
   [['export', 'ordrs']],
   [['copy', '$STORE', './other.db', 'ordrs']],
   [['move', '$STORE', './other.db', 'ordrs']],

@@ -59,6 +59,19 @@ test('then, what it has done since it was seen before counts, for a minute back'
   expect(quiet).toEqual({ runsPerSecond: 0, busy: 2, slots: 4 })
 })
 
+test('a rate goes back to the latest heartbeat that is a minute old', () => {
+  const rates = new RunRates()
+  for (const [at, runs] of [
+    [20_000, 100],
+    [40_000, 300],
+    [60_000, 300],
+  ] as const) {
+    rates.of('q', [worker(at, runs, 0, 3)])
+  }
+  expect(rates.of('q', [worker(80_000, 300, 0, 3)])).toMatchObject({ runsPerSecond: 3.33 })
+  expect(rates.of('q', [worker(100_000, 300, 0, 3)])).toMatchObject({ runsPerSecond: 0 })
+})
+
 test('of a worker that is gone nothing is kept, so that it counts from its start if it returns', () => {
   const rates = new RunRates()
   rates.of('q', [worker(10_000, 50, 5, 3)])

@@ -85,9 +85,12 @@ test.each<[string, () => unknown]>([
   ['rate', () => bucketOf({ ...good.bucket, rate: 5 })],
   ['baseMS', () => loose(exponential)({ ...good.exponential, baseMS: 5 })],
   ['rate', () => loose(tokenBucket)({ ...good.bucket, rate: 5 })],
+  ['baseMs', () => loose(fastSlow)({ ...good.fastSlow, baseMs: 5 })],
+  ['perSecond', () => loose(defaultControllerLimiter)({ perSecond: 5 })],
   ['name', () => loose(tokenBucket)({ ...good.bucket, name: 5 })],
   ['name', () => loose(tokenBucket)({ ...good.bucket, name: 'a\0b' })],
   ['clock', () => loose(tokenBucket)({ ...good.bucket, clock: 5 })],
+  ['clock', () => bucketOf({ ...good.bucket, clock: 5 })],
   ['random', () => loose(jittered)(fine, 1, { random: 5 })],
   ['chance', () => loose(jittered)(fine, 1, { chance: () => 0 })],
   ['limiters[1]', () => loose(maxOf)(fine, undefined)],
@@ -103,6 +106,8 @@ test.each<[string, () => unknown]>([
   ['at', () => bucket.reserve(1, 0).cancel(Number.NaN)],
   ['item', () => loose(fine.when)(undefined)],
   ['item', () => loose(fine.when)(() => 5)],
+  ['item', () => loose(fine.forget)(undefined)],
+  ['item', () => loose(fine.numRequeues)(undefined)],
 ])('%s is named when it is refused', (parameter, call) => {
   const caught = catchError(call)
   expect(SluiceError.is(caught, 'ERR_INVALID_INPUT')).toBe(true)
