@@ -110,6 +110,8 @@ export class PoolConnections implements Connections {
   readonly #connecting = new Set<(error: unknown) => void>()
   /** Calls that a full server refused a connection: each waits until another call gives one back. */
   readonly #waiting = new Set<{ readonly wake: () => void }>()
+  /** The pool of the driver's own was ended. */
+  #isEnded = false
 
   constructor(pool: PgPool, use: PoolUse) {
     this.#pool = pool
@@ -213,6 +215,7 @@ export class PoolConnections implements Connections {
       // A pool hands out an idle connection in a later turn of the microtask queue, and none once it ends.
       await new Promise<void>((resolve) => {
         nextTurn(() => {
+          this.#isEnded = true
           void end().then(resolve, resolve)
           // It serves none of the calls that still wait.
           for (const endWait of this.#connecting) endWait(new Error('the driver was closed'))
@@ -253,6 +256,11 @@ export class PoolConnections implements Connections {
           cause: error,
           retryable: true,
         })
+      }
+      if (this.#isEnded) {
+        const message =
+          'nothing was sent to Postgres: the driver was closed; a new queue opens it again'
+        throw new SluiceError('ERR_STORE', message, { cause: error, retryable: true })
       }
       throw connectError(error, this.#use.to)
     }

@@ -30,6 +30,31 @@ test('the close of a driver cuts a call that a silent server does not answer', a
   expect(await error).toMatchObject({ message: expect.stringContaining('Connection terminated') })
 })
 
+test('calls that the close of a driver leaves without a connection say that it was closed', async () => {
+  const { proxy, url } = await startProxy()
+  const driver = postgresDriver({
+    connectionString: url,
+    schema: 'closing',
+    timeoutMs,
+    poolSize: 1,
+    notify: false,
+  })
+  await driver.open({})
+  await driver.add('q', [ask('a')], options)
+  await proxy.become('silent')
+  const read = async () => await driver.counts('q', { cap: 10 })
+  const errors = [read(), read()].map((call) => call.catch((cause: unknown) => cause))
+  await driver.close()
+  for (const error of await Promise.all(errors)) {
+    expect(error).toMatchObject({
+      code: 'ERR_STORE',
+      retryable: true,
+      message:
+        'nothing was sent to Postgres: the driver was closed; a new queue opens it again [ERR_STORE]',
+    })
+  }
+})
+
 test('the close of a driver cuts a charge of a token bucket beside a transaction', async () => {
   const { proxy, url } = await startProxy()
   const pools: pg.Pool[] = []

@@ -81,6 +81,14 @@ export const foundByTestsOfPostgresConnections: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'a call that the close of the driver leaves without a connection blames the address',
+    edits: [{ file: pools, find: 'if (this.#isEnded) {', replace: 'if (false) {' }],
+    finder: {
+      file: 'packages/postgres/test/connection/closing.test.ts',
+      title: 'calls that the close of a driver leaves without a connection say that it was closed',
+    },
+  },
+  {
     name: 'a connection for buckets whose opening is not answered keeps the only place in its pool',
     edits: [
       {
