@@ -22,15 +22,15 @@ export interface KubernetesObjectLike {
 export type Mapping<T> = (object: T) => string | readonly string[] | undefined
 
 /** The key of an object, as client-go has it: `namespace/name`, or `name` without a namespace. */
-export function objectKey({ metadata }: KubernetesObjectLike): string | undefined {
-  const { name, namespace } = metadata ?? {}
+export function objectKey(object: KubernetesObjectLike): string | undefined {
+  const { name, namespace } = checkObject('object', object).metadata ?? {}
   if (name === undefined || name === '') return undefined
   return namespace === undefined || namespace === '' ? name : `${namespace}/${name}`
 }
 
 /** The opposite of {@link objectKey}. */
 export function splitKey(key: string): { readonly namespace?: string; readonly name: string } {
-  const slash = key.indexOf('/')
+  const slash = checkString('key', key).indexOf('/')
   if (slash === -1) return { name: key }
   return { namespace: key.slice(0, slash), name: key.slice(slash + 1) }
 }

@@ -180,3 +180,8 @@ test('keys are split as they are put together', () => {
   expect(splitKey('shop/web')).toEqual({ namespace: 'shop', name: 'web' })
   expect(splitKey('node-1')).toEqual({ name: 'node-1' })
 })
+
+test('what is no object and no key is refused, with its name', () => {
+  expect(() => objectKey(undefined as never)).toThrow('object must be an object; got undefined')
+  expect(() => splitKey(5 as never)).toThrow('key must be a string; got 5')
+})

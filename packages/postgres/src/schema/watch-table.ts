@@ -230,7 +230,7 @@ export async function watchTable(
 ): Promise<WatchedTable> {
   const settings = checkOptions(options)
   const { schema } = settings
-  const checked = checkWatch({ ...watch, schema })
+  const checked = checkWatch({ ...checkObject('watch', watch), schema })
   const { connections } = await targetOf(settings)
   const { watchFound, watchRoles } = statementsFor(schema, channelOf(schema))
   try {

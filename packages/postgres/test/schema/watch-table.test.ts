@@ -225,6 +225,11 @@ test('a role that writes to the table needs only the rights of a producer', asyn
   expect(await takenKeys()).toEqual(['customer/a'])
 })
 
+test('a text in the place of what to watch is refused as such', async () => {
+  const watching = watchTable({ pool: server.pool }, 'orders' as never)
+  await expect(watching).rejects.toThrow("watch must be an object; got 'orders'")
+})
+
 test('an expression with a mistake is refused, and the table stays as it was', async () => {
   await watchTable({ pool: server.pool }, orders)
   for (const wrong of [{ key: 'nothing' }, { when: 'customer' }, { item: 'id::json ->' }]) {
