@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { CommandError } from '../src/command-error.ts'
 import { formatAge, formatSpan, parseDuration } from '../src/duration.ts'
@@ -7,7 +8,7 @@ import { cutTo, Table } from '../src/output/table.ts'
 import { toYaml } from '../src/output/yaml.ts'
 import { Secrets, withoutPasswords } from '../src/stores/secrets.ts'
 import { parseStoreAddress } from '../src/stores/store-address.ts'
-import { cli, json, output } from './cli.ts'
+import { cli, json, output, scratchFolder } from './cli.ts'
 import { newFile } from './stores.ts'
 
 /** Characters that terminals obey or that are invisible. */
@@ -279,6 +280,26 @@ describe('colours', () => {
     expect(await coloured({ isTTY: true }, '--no-color')).toBe(false)
     expect(await coloured({ isTTY: true }, '-o', 'json')).toBe(false)
   })
+})
+
+test('on a terminal, what takes long shows its progress, and clears it before the result', async () => {
+  const store = newFile()
+  const stdin = Array.from({ length: 2_100 }, (_, at) => `key/${at}`)
+  await output(['add', 'orders', '--stdin'], { store, stdin })
+  const file = join(scratchFolder(), 'orders.ndjson')
+  for (const [progress, ...argv] of [
+    ['1999 lines', 'export', 'orders', '--file', file],
+    ['2000 lines', 'import', 'orders', file, '-s', newFile()],
+    ['orders: 2000 lines copied', 'copy', store, newFile()],
+  ] as const) {
+    let seen = ''
+    const onOut = (text: string): void => {
+      seen += text
+    }
+    await output(argv, { ...(argv[0] === 'export' && { store }), isTTY: true, onOut, onErr: onOut })
+    expect(seen).toContain(`\r${progress}\u001b[K`)
+    expect(seen).toMatch(/K\r\S*\[K(orders: )?2,?100 [^\r]*\n$/)
+  }
 })
 
 test('a dumb terminal gets nothing that it does not know', async () => {

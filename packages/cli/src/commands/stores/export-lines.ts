@@ -14,6 +14,8 @@ const linesMax = 500
 
 /** A destination for lines. */
 interface Sink {
+  /** Whether it is a terminal, on which the data itself shows the progress. */
+  readonly isSeen: boolean
   write(text: string): Promise<void>
   end(): Promise<void>
 }
@@ -33,6 +35,7 @@ async function fileSink(path: string): Promise<Sink> {
   const closed = finished(stream)
   closed.catch(() => {})
   return {
+    isSeen: false,
     async write(text) {
       await new Promise<void>((done, fail) => {
         stream.write(text, (error) => (error ? fail(error) : done()))
@@ -70,7 +73,11 @@ export const exportLines: CommandSpec = {
     const source = createQueue<never>({ name: queue, driver: store.driver })
     context.defer(() => source.close())
     const file = path === undefined ? undefined : await fileSink(resolve(terminal.cwd, path))
-    const sink = file ?? { write: (text: string) => print.data(text), end: async () => {} }
+    const sink = file ?? {
+      isSeen: terminal.stdout.isTTY,
+      write: (text: string) => print.data(text),
+      end: async () => {},
+    }
     const keys = await writeAll(context, exportQueue(source), sink)
     if (keys === undefined) return
     await sink.end()
@@ -95,8 +102,7 @@ async function writeAll(
       if (error instanceof CommandError) throw error
       throw fileError(error)
     }
-    // On a terminal, the data itself shows the progress.
-    if (!terminal.stdout.isTTY) await print.progress(`${count} lines`)
+    if (!sink.isSeen) await print.progress(`${count} lines`)
   }
   for await (const line of lines) {
     signal.throwIfAborted()

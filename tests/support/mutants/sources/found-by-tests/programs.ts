@@ -147,4 +147,18 @@ export const foundByTestsOfPrograms: readonly FoundByTest[] = [
       title: 'a queue object that gets a worker after its last one has stopped is an event again',
     },
   },
+  {
+    name: 'an export to a file shows no progress on a terminal',
+    edits: [
+      {
+        file: 'packages/cli/src/commands/stores/export-lines.ts',
+        find: 'isSeen: false',
+        replace: 'isSeen: true',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/printing.test.ts',
+      title: 'on a terminal, what takes long shows its progress, and clears it before the result',
+    },
+  },
 ]
