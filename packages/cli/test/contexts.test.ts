@@ -116,6 +116,8 @@ test('no password is kept: it is in a file or in a variable', async () => {
   await must('config', 'set', 'variable', '$MY_STORE')
   const missing = await run('queues', '--context', 'variable')
   expect(missing.err).toContain('the store in $MY_STORE, which is not set')
+  env['MY_STORE'] = ''
+  expect((await run('queues', '--context', 'variable')).err).toBe(missing.err)
   env['MY_STORE'] = './from-file.db'
   expect(await must('queues', '-o', 'name', '--context', 'variable')).toBe('from-file\n')
   expect(readFileSync(join(folder, 'config/sluice/config.json'), 'utf8')).not.toContain('from-file')
@@ -124,6 +126,7 @@ test('no password is kept: it is in a file or in a variable', async () => {
 test('a context that is not there is refused, with the name that was probably meant', async () => {
   await must('config', 'set', 'production', './p.db')
   expect((await run('queues', '--context', 'prodution')).err).toContain('did you mean production?')
+  expect((await run('queues', '--context', 'toString')).err).toContain('no context toString')
   expect((await run('config', 'use', 'x')).code).toBe(4)
   await must('config', 'delete', 'production')
   expect((await run('queues')).err).toContain('no store is given')
@@ -141,7 +144,8 @@ test('a file of contexts that is a link stays one, and what it names is changed'
 
 test('what cannot be read as contexts is named, and left alone', async () => {
   const file = join(folder, 'mine.json')
-  for (const text of ['{', '[]', 'null', '{"stores":{"a":1}}', '{"stores":{},"current":1}']) {
+  const strange = ['{"stores":{"a":1}}', '{"stores":"a"}', '{"stores":{},"current":1}']
+  for (const text of ['{', '[]', 'null', ...strange]) {
     writeFileSync(file, text)
     env['SLUICE_CONFIG'] = 'mine.json'
     const { code, err } = await run('config', 'set', 'dev', './dev.db')

@@ -84,7 +84,7 @@ describe('signing in', () => {
     expect(signedIn.status).toBe(200)
     const { out, err } = await end()
     expect(out + err).not.toContain('a-token-that-is-long-enough')
-    expect(err).not.toContain('warning')
+    expect(err).toMatch(/^sign in with your token\nserving /)
     chmodSync(join(folder, 'token'), 0o644)
     const open = await serve(['--token-file', 'token'], world)
     expect((await open.end()).err).toContain('other users of this machine can read the token file')

@@ -73,6 +73,10 @@ describe('the screen of top', () => {
       expect.stringMatching(/^QUEUE /),
     ])
     expect(lines).toHaveLength(8)
+    // Of an endless one, the queues still have room.
+    const [, , , fourth, fifth] = new TopScreen().lines(many, 'away '.repeat(99), size, plain)
+    expect(fourth).toMatch(/^away .*…$/)
+    expect(fifth).toMatch(/^QUEUE /)
   })
 
   test('sorts, and reverses the order', () => {
@@ -111,6 +115,11 @@ describe('the screen of top', () => {
       const [first] = screen.lines(each, 'title', { width: 200, height: 24 }, plain).slice(2)
       expect(first?.split(' ')[0]).toBe(name)
     }
+    // A larger part of the slots, and not more of them.
+    const large = rowOf('large', 0, { counts, rates: { ...idle, busy: 2, slots: 90 } })
+    each.push(large)
+    expect(namesOf(screen.lines(each, 'title', { width: 200, height: 24 }, plain))[0]).toBe('busy')
+    each.pop()
     screen.press('s')
     const byName = screen.lines(each, 'title', { width: 200, height: 24 }, plain)
     expect(byName.at(-1)).toContain('s sorts (QUEUE)')

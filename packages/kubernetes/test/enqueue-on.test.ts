@@ -281,6 +281,23 @@ test('after stop nothing is watched and nothing is added', async () => {
   expect(await stopped.len()).toBe(0)
 })
 
+test('stop resolves when the keys of what was reported are in the queue', async () => {
+  const adding = Promise.withResolvers<void>()
+  const addMany = vi.fn(() => adding.promise)
+  server.set(deployments, deployment('web'))
+  const enqueueing = enqueue(deploymentInformer(), { addSoon() {}, addMany })
+  await server.untilWatches(1)
+  await expect.poll(() => addMany.mock.calls).toEqual([[['shop/web']]])
+  let isStopped = false
+  const stopped = enqueueing.stop().then(() => {
+    isStopped = true
+  })
+  await expect.poll(() => server.watches).toBe(0)
+  expect(isStopped).toBe(false)
+  adding.resolve()
+  await stopped
+})
+
 test('errors are printed unless there is an onError', async () => {
   const print = vi.spyOn(console, 'error').mockImplementation(() => undefined)
   onTestFinished(() => print.mockRestore())
@@ -311,7 +328,11 @@ test.for<[string, unknown, unknown?, unknown?]>([
 test('what is not a whole informer gets no callbacks', () => {
   expect(() => enqueueOn(undefined as never, queue)).toThrow('informer must be an object')
   const on = vi.fn()
-  const informer = { on, off() {}, stop: async () => {}, list: () => [] }
+  const informer = { on, off() {}, stop: async () => {} }
   expect(() => enqueueOn(informer as never, queue)).toThrow('informer.start must be a function')
+  const startable = { ...informer, start: async () => {} }
+  expect(() => enqueueOn(startable as never, queue, undefined, { resyncMs: 5 })).toThrow(
+    'informer.list must be a function',
+  )
   expect(on).not.toHaveBeenCalled()
 })
