@@ -84,8 +84,9 @@ const sameMs = 0.5e-6
  * The bucket has no timer: each call computes the refill since the last one. Tokens can be reserved
  * in advance, so their number may be below zero.
  *
- * Every method takes its instant, `at`, in epoch milliseconds; the default is the clock's present.
- * Time may go backwards: that neither adds nor removes tokens.
+ * Every method takes its instant, `at`, in epoch milliseconds. The default is the clock's time when the
+ * bucket was made plus its monotonic time since, as in the original: a wall clock that is set changes nothing.
+ * Instants may go backwards: that neither adds nor removes tokens.
  */
 export class TokenBucket {
   #rate: BucketRate
@@ -93,6 +94,8 @@ export class TokenBucket {
   /** When the latest reservation may be used. */
   #lastEvent: Moment = { at: -Infinity, plusMs: 0 }
   readonly #clock: Clock
+  /** The clock's time less its monotonic time when the bucket was made. */
+  readonly #offsetMs: number
 
   constructor(options: TokenBucketOptions) {
     checkObject('options', options, ['perSecond', 'burst', 'clock'])
@@ -101,6 +104,7 @@ export class TokenBucket {
       burst: checkRateTokens('burst', options.burst),
     }
     this.#clock = checkObject('clock', options.clock ?? systemClock)
+    this.#offsetMs = this.#clock.now() - this.#clock.monotonicMs()
   }
 
   /** Tokens added per second. */
@@ -152,8 +156,8 @@ export class TokenBucket {
       throw new SluiceRangeError('n', `must not be above the bucket's burst of ${burst}; got ${n}`)
     }
     signal?.throwIfAborted()
-    const now = this.#clock.now()
-    const maxWaitMs = deadlineMs - now
+    const now = this.#instant(undefined)
+    const maxWaitMs = deadlineMs - this.#clock.now()
     const reservation = maxWaitMs > 0 ? this.#reserve(n, now, maxWaitMs) : undefined
     if (reservation?.ok !== true) {
       const message = `${n} tokens would come after the deadline; nothing was taken`
@@ -184,7 +188,8 @@ export class TokenBucket {
   }
 
   #instant(at: EpochMs | undefined): EpochMs {
-    return at === undefined ? this.#clock.now() : checkNumber('at', at)
+    if (at === undefined) return this.#clock.monotonicMs() + this.#offsetMs
+    return checkNumber('at', at)
   }
 
   #advance(at: EpochMs): void {

@@ -132,6 +132,29 @@ test('an abort after the wait changes nothing', async () => {
   expect(bucket.tokens()).toBe(0)
 })
 
+test('a wall clock that is set neither fills the bucket nor stops it from filling', async () => {
+  const { clock, bucket } = setUp(10, 2)
+  expect(bucket.allow(2)).toBe(true)
+  for (const hours of [1, -2]) {
+    clock.setTime(clock.now() + hours * 3_600_000)
+    expect(bucket.allow()).toBe(false)
+    await clock.step(100)
+    expect(bucket.allow()).toBe(true)
+  }
+})
+
+test('a deadline is an instant of the wall clock, also after that was set', async () => {
+  const { clock, bucket } = setUp(10, 1)
+  await bucket.wait()
+  clock.setTime(clock.now() - 3_600_000)
+  await expect(bucket.wait(1, { deadlineMs: clock.now() + 99 })).rejects.toMatchObject({
+    code: 'ERR_TIMEOUT',
+  })
+  const seen = follow(bucket.wait(1, { deadlineMs: clock.now() + 100 }))
+  await clock.step(100)
+  expect(seen.state).toBe('resolved')
+})
+
 test('without a rate it waits until it is aborted', async () => {
   const { clock, bucket } = setUp(0, 1)
   await bucket.wait()

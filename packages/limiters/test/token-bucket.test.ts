@@ -334,7 +334,7 @@ describe('setLimit and setBurst', () => {
 
 test('the clock is asked where no instant is given', () => {
   let now = t
-  const clock = { now: () => now } as never
+  const clock = { now: () => now, monotonicMs: () => now } as never
   const bucket = new TokenBucket({ perSecond: 10, burst: 2, clock })
   expect([bucket.allow(), bucket.allow(), bucket.allow()]).toEqual([true, true, false])
   const reservation = bucket.reserve()

@@ -31,6 +31,20 @@ export const foundByTestsOfCoreAndMemory: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'a bucket without a queue does not fill for an hour when the wall clock is set back by one',
+    edits: [
+      {
+        file: 'packages/limiters/src/token-bucket.ts',
+        find: 'return this.#clock.monotonicMs() + this.#offsetMs',
+        replace: 'return this.#clock.now()',
+      },
+    ],
+    finder: {
+      file: 'packages/limiters/test/token-bucket-wait.test.ts',
+      title: 'a wall clock that is set neither fills the bucket nor stops it from filling',
+    },
+  },
+  {
     name: 'an option that is undefined is refused if its name is unknown',
     edits: [
       {
