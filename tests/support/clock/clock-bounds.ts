@@ -19,7 +19,7 @@ const lateMax: Readonly<Record<CellState, number>> = {
 /** How early a key may be: a store that follows its wall clock ends delays by as much as it goes. */
 function earlyMax(store: ClockStore, stepMs: number, state: CellState): number {
   if (state !== 'delayed' && state !== 'backoff') return Infinity
-  const follows = store === 'sqlite' || store === 'postgres-server'
+  const follows = store === 'sqlite' || store.endsWith('-server')
   return 50 + (follows ? Math.min(Math.max(0, stepMs), waitMs) : 0)
 }
 

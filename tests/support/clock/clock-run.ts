@@ -6,7 +6,8 @@ import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises' // real time: clocks are what is tested
 import { monotonicNow, watchHoldUps } from '@sluice/needs/hold-ups'
 import { SteppedClock, startWithClock } from '@sluice/needs/stepped-clock'
-import { type PostgresServer, startPostgres } from '@sluice/test-postgres'
+import { startPostgres } from '@sluice/test-postgres'
+import { startRedis } from '@sluice/test-redis'
 import pg from 'pg'
 import { clockBounds } from './clock-bounds.ts'
 import { type Cell, cellsOf, type Told, watchMs } from './clock-cells.ts'
@@ -17,7 +18,13 @@ const environment = { ...process.env }
 const program = new URL('../programs/clock-worker.ts', import.meta.url).pathname
 
 /** The stores of the matrix, and whose clock is stepped. */
-export const clockStores = ['memory', 'sqlite', 'postgres-server', 'postgres-client'] as const
+export const clockStores = [
+  'memory',
+  'sqlite',
+  'postgres-server',
+  'postgres-client',
+  'redis-server',
+] as const
 export type ClockStore = (typeof clockStores)[number]
 
 /** The steps of the matrix, by their names. */
@@ -82,12 +89,44 @@ function wallOf(told: readonly Told[]): number | undefined {
   return told.findLast(({ wall }) => wall !== undefined)?.wall
 }
 
-async function serverWall(server: PostgresServer): Promise<number> {
-  const client = new pg.Client({ connectionString: server.url })
-  await client.connect()
-  const { rows } = await client.query('select extract(epoch from clock_timestamp()) * 1000 as now')
-  await client.end()
-  return Number(rows[0]?.now)
+/** The server of a store. */
+interface StoreServer {
+  readonly url: string
+  /** Its wall clock. */
+  wall(): Promise<number>
+  dispose(): Promise<void>
+}
+
+async function startServer(
+  store: ClockStore,
+  clock: SteppedClock | undefined,
+): Promise<StoreServer | undefined> {
+  if (store === 'redis-server') {
+    const redis = await startRedis({ ...(clock && { clock }) })
+    return {
+      url: redis.url,
+      async wall() {
+        const [seconds, micros] = (await redis.command('TIME')) as string[]
+        return Number(seconds) * 1_000 + Number(micros) / 1_000
+      },
+      dispose: () => redis.dispose(),
+    }
+  }
+  if (!store.startsWith('postgres')) return undefined
+  const { url, dispose } = await startWithClock(clock, () => startPostgres())
+  return {
+    url,
+    async wall() {
+      const client = new pg.Client({ connectionString: url })
+      await client.connect()
+      const { rows } = await client.query(
+        'select extract(epoch from clock_timestamp()) * 1000 as now',
+      )
+      await client.end()
+      return Number(rows[0]?.now)
+    },
+    dispose,
+  }
 }
 
 const runsMax = 6
@@ -117,10 +156,8 @@ export async function clockRun(store: ClockStore, stepMs: number): Promise<reado
 
 async function runOnce(store: ClockStore, stepMs: number, told: Told[]): Promise<readonly Cell[]> {
   const clock = new SteppedClock()
-  const ofServer = store === 'postgres-server'
-  const server = store.startsWith('postgres')
-    ? await startWithClock(ofServer ? clock : undefined, () => startPostgres())
-    : undefined
+  const ofServer = store.endsWith('-server')
+  const server = await startServer(store, ofServer ? clock : undefined)
   const folder = mkdtempSync(join(tmpdir(), 'sluice-steps-'))
   const address = server?.url ?? (store === 'memory' ? 'memory' : join(folder, 'queue.db'))
   const start = (name: string) => new ClockWorker(name, address, ofServer ? undefined : clock, told)
@@ -143,7 +180,7 @@ async function runOnce(store: ClockStore, stepMs: number, told: Told[]): Promise
     const steppedAt = monotonicNow()
     await pause(500)
     await first.obey('go')
-    const wall = server === undefined || !ofServer ? wallOf(told) : await serverWall(server)
+    const wall = ofServer ? await server?.wall() : wallOf(told)
     const offMs = (wall ?? 0) - Date.now()
     // A step that did not happen shows nothing.
     if (Math.abs(offMs - stepMs) > 900) throw new Error(`the clock is off by ${offMs} ms`)

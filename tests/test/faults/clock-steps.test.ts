@@ -1,5 +1,6 @@
 import { needs } from '@sluice/needs'
 import { fakeTimeLibrary } from '@sluice/needs/stepped-clock'
+import { hasRedis } from '@sluice/test-redis'
 import { describe, expect, test } from 'vitest'
 import { clockBounds } from '../../support/clock/clock-bounds.ts'
 import { cellsOf, type Told } from '../../support/clock/clock-cells.ts'
@@ -15,14 +16,22 @@ const runs: readonly [ClockStore, number][] = [
   ['postgres-server', hour],
   ['postgres-server', -hour],
 ]
+const runsOnRedis: typeof runs = [
+  ['redis-server', hour],
+  ['redis-server', -hour],
+]
 
 describe.skipIf(!needs('libfaketime', fakeTimeLibrary !== undefined))(
   'Time: a step of the clock gives no key to two and keeps none from running',
   () => {
-    test.concurrent.each(runs)('%s, %d ms', { timeout: 600_000 }, async (store, stepMs) => {
-      const cells = await clockRun(store, stepMs)
-      expect(clockBounds(store, stepMs, cells)).toEqual([])
-    })
+    test.concurrent.each([...runs, ...(hasRedis ? runsOnRedis : [])])(
+      '%s, %d ms',
+      { timeout: 600_000 },
+      async (store, stepMs) => {
+        const cells = await clockRun(store, stepMs)
+        expect(clockBounds(store, stepMs, cells)).toEqual([])
+      },
+    )
   },
 )
 
