@@ -380,7 +380,9 @@ export class PlainQueue<T> implements Queue<T> {
 
   /** `leftMs`: how long it may take at most, for callers that have used up a part of the time. */
   async close(options?: CloseOptions, leftMs?: number): Promise<void> {
-    await this.core.lifecycle.close(checkCloseOptions(options), leftMs)
+    const graceMs = checkCloseOptions(options)
+    if (leftMs !== undefined) checkNumber('leftMs', leftMs)
+    await this.core.lifecycle.close(graceMs, leftMs)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { RateLimitingQueue } from '../../src/index.ts'
+import type { Closes, RateLimitingQueue } from '../../src/index.ts'
 import { refusal } from '../support/refusal.ts'
 import { drainKeys, holding, Scene, setups, take } from '../support/setups.ts'
 
@@ -121,6 +121,14 @@ const wrong: Wrong[] = [
       `close graceMs ${graceMs}`,
       (queue) => queue.close(any({ graceMs })),
       'graceMs',
+    ],
+  ),
+  // The member of `Closes` that stopOnSignals calls.
+  ...[null, '5', 10n, Number.NaN, Infinity].map(
+    (leftMs): Wrong => [
+      `close leftMs ${leftMs}`,
+      (queue) => (queue as Closes).close({ graceMs: 5 }, any(leftMs)),
+      'leftMs',
     ],
   ),
 ]
