@@ -1,4 +1,4 @@
-import { type AddOutcome, checkObject } from '@sluice/core'
+import { type AddOutcome, checkObject, SluiceTypeError } from '@sluice/core'
 import { makeCore } from '../core/make-core.ts'
 import {
   AdaptedDelayingQueue,
@@ -8,7 +8,13 @@ import {
 import { checkQueue, type ForeignQueue } from '../foreign/foreign-queue.ts'
 import { checkAddAfter } from './check-add.ts'
 import { releasePolicy } from './limiter-in-queue.ts'
-import { checkQueueOptions, givenOptions, type JsonChecked, type QueueOptions } from './options.ts'
+import {
+  type CheckedOptions,
+  checkQueueOptions,
+  givenOptions,
+  type JsonChecked,
+  type QueueOptions,
+} from './options.ts'
 import { PlainQueue } from './plain-queue.ts'
 import type { AddAfterOptions, DelayingQueue } from './queue.ts'
 
@@ -17,7 +23,8 @@ export interface WrapOptions<T> extends AdaptOptions<T> {
   /**
    * The queue to add delays to: a queue of this package, whose driver is shared, or any object with
    * the methods of client-go's interface, whose delays then live in this process, unless a limiter is
-   * put around a queue that has delays. The other options are for the latter.
+   * put around a queue that has delays. The other options are for the latter; around a queue of this
+   * package they must be those of that queue.
    */
   readonly queue: ForeignQueue<T>
 }
@@ -27,15 +34,19 @@ export function isWrapping<T>(options: object): options is WrapOptions<T> {
   return 'queue' in options && options.queue !== undefined
 }
 
+const adaptOptionNames = ['name', 'clock', 'keyOf', 'onError', 'ref'] as const
+
 /** The options of a wrap. */
-export const wrapOptionNames: readonly string[] = [
-  'queue',
-  'name',
-  'clock',
-  'keyOf',
-  'onError',
-  'ref',
-]
+export const wrapOptionNames: readonly string[] = ['queue', ...adaptOptionNames]
+
+/** Rejects options that the queue inside does not have: a layer around one of ours has its options. */
+export function checkLayerOptions<T>(given: AdaptOptions<T>, inside: CheckedOptions<T>): void {
+  for (const name of adaptOptionNames) {
+    if (given[name] !== undefined && given[name] !== inside[name]) {
+      throw new SluiceTypeError(name, 'must be that of the queue inside: give it to that one')
+    }
+  }
+}
 
 /** Makes a delaying queue in memory. */
 export function createDelayingQueue<T = string>(
@@ -60,6 +71,7 @@ export function createDelayingQueue<T = string>(
     const inner = checkQueue(options.queue)
     if (!(inner instanceof PlainQueue)) return new AdaptedDelayingQueue<T>(inner, options)
     const { checkedOptions: checked, core } = inner as PlainQueue<T>
+    checkLayerOptions(options, checked)
     return new PlainDelayingQueue<T>(checked, core, releasePolicy(checked, core))
   }
   const checked = checkQueueOptions<T>(options)

@@ -14,6 +14,7 @@ import { AdaptedRateLimitingQueue, checkAdaptOptions } from '../foreign/adapted-
 import { checkQueue } from '../foreign/foreign-queue.ts'
 import { checkAddOptions } from './check-add.ts'
 import {
+  checkLayerOptions,
   isWrapping,
   PlainDelayingQueue,
   type WrapOptions,
@@ -75,6 +76,7 @@ export function createRateLimitingQueue<T = string>(
       return new AdaptedRateLimitingQueue<T>(inner, limiter, options)
     }
     const { checkedOptions, core } = inner as PlainQueue<T>
+    checkLayerOptions(options, checkedOptions)
     return limited(checkedOptions, core, given ?? checkedOptions.limiter ?? limiter)
   }
   const checked = checkQueueOptions<T>(options)

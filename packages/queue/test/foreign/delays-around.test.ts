@@ -1,5 +1,11 @@
+import { fakeClock } from '@sluice/core/testing'
 import { describe, expect, test } from 'vitest'
-import { createDelayingQueue, createQueue, createRateLimitingQueue } from '../../src/index.ts'
+import {
+  type AdaptOptions,
+  createDelayingQueue,
+  createQueue,
+  createRateLimitingQueue,
+} from '../../src/index.ts'
 import { adapted, adaptedLimited, foreign } from '../support/foreign-queue.ts'
 import { refusal } from '../support/refusal.ts'
 import { direct, drainKeys, Scene, take } from '../support/setups.ts'
@@ -174,6 +180,26 @@ describe('delays around a queue that is not ours', () => {
     expect(await wrapped.len()).toBe(0)
     const made = createDelayingQueue({ queue: undefined, limiter: undefined })
     expect(await made.len()).toBe(0)
+  })
+
+  test('options that a layer around a queue of our own would ignore are refused', () => {
+    const clock = fakeClock()
+    const queue = createQueue({ name: 'q', clock })
+    const ignored: AdaptOptions<string>[] = [
+      { name: 'other' },
+      { clock: fakeClock() },
+      { keyOf: (item) => item },
+      { onError() {} },
+      { ref: false },
+    ]
+    for (const make of [createDelayingQueue<string>, createRateLimitingQueue<string>]) {
+      for (const options of ignored) {
+        const [parameter] = Object.keys(options)
+        const refused = expect.objectContaining({ code: 'ERR_INVALID_INPUT', parameter })
+        expect(() => make({ queue, ...options })).toThrow(refused)
+      }
+      expect(make({ queue, name: 'q', clock, ref: true }).name).toBe('q')
+    }
   })
 
   test('factories throw for objects that are no queue, and for bad options', () => {

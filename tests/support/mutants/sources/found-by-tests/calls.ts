@@ -1,5 +1,7 @@
 import type { FoundByTest } from '../source-mutant.ts'
 
+const delaying = 'packages/queue/src/queue/delaying-queue.ts'
+
 const busy =
   'if (this.#waiting.length > 0 || !this.#unanswered.isEmpty || !this.#late.isEmpty) return'
 
@@ -384,6 +386,14 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
       file: 'packages/queue/test/batched/failing-keys.test.ts',
       title:
         'a call behind a locked key has its own timeoutMs, also while a younger one has no answer',
+    },
+  },
+  {
+    name: 'options that a layer does not have are ignored',
+    edits: [{ file: delaying, find: 'given[name] !== inside[name]', replace: 'false' }],
+    finder: {
+      file: 'packages/queue/test/foreign/delays-around.test.ts',
+      title: 'options that a layer around a queue of our own would ignore are refused',
     },
   },
 ]
