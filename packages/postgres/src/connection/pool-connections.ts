@@ -258,8 +258,7 @@ export class PoolConnections implements Connections {
         })
       }
       if (this.#isEnded) {
-        const message =
-          'nothing was sent to Postgres: the driver was closed; a new queue opens it again'
+        const message = 'nothing was sent: the driver was closed; a new queue opens it'
         throw new SluiceError('ERR_STORE', message, { cause: error, retryable: true })
       }
       throw connectError(error, this.#use.to)

@@ -49,8 +49,7 @@ test('calls that the close of a driver leaves without a connection say that it w
     expect(error).toMatchObject({
       code: 'ERR_STORE',
       retryable: true,
-      message:
-        'nothing was sent to Postgres: the driver was closed; a new queue opens it again [ERR_STORE]',
+      message: 'nothing was sent: the driver was closed; a new queue opens it [ERR_STORE]',
     })
   }
 })
