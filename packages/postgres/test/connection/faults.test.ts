@@ -8,7 +8,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { beginText } from '../../src/connection/connection.ts'
 import { statementsFor } from '../../src/connection/statements.ts'
-import { postgresDriver } from '../../src/index.ts'
+import { migrate, postgresDriver } from '../../src/index.ts'
 import { channelOf } from '../../src/schema/schema-name.ts'
 import { ask } from '../support/asks.ts'
 import { type Cut, cuts, startProxy } from '../support/cutting-proxy.ts'
@@ -198,7 +198,9 @@ test('a default isolation that changes while a program runs makes no call fail',
 })
 
 test('a process that stops in the middle does not keep its locks', async () => {
-  const { lockKeys, findLockedKeys } = statementsFor('faults', channelOf('faults'))
+  const schema = 'stopped'
+  await migrate({ pool: witness, schema })
+  const { lockKeys, findLockedKeys } = statementsFor(schema, channelOf(schema))
   const busy = async (): Promise<unknown[]> =>
     (await witness.query(findLockedKeys.text, [queue, '{a}', true])).rows
   const stopped = new pg.Client({ connectionString: server.url })
