@@ -141,6 +141,36 @@ describe('a page that SQLite calls damaged', () => {
     await driver.close()
   })
 
+  test('is ERR_STORE_DAMAGED, with what was found, if an index lacks a row of its table', async () => {
+    const file = scratchFile()
+    const former = sqliteDriver({ file })
+    await former.open({})
+    await former.close()
+    const before = readFileSync(file)
+    await former.open({})
+    await former.add('q', [ask('a')], askOptions)
+    await former.close()
+    const database = new DatabaseSync(file)
+    const index = database.prepare('select rootpage from sqlite_schema where name = ?')
+    const end = Number(index.get('sluice_keys_waiting')?.['rootpage']) * pageBytes
+    database.close()
+    const bytes = readFileSync(file)
+    before.copy(bytes, end - pageBytes, end - pageBytes, end)
+    writeFileSync(file, bytes)
+
+    const { driver } = storeOn(file)
+    await driver.open({})
+    for (const _ of ['at once', 'and for good']) {
+      await assert.rejects(
+        async () => await driver.operate.remove('q', ['a']),
+        (error) =>
+          isCode('ERR_STORE_DAMAGED', false)(error) &&
+          /is damaged: .*index sluice_keys_waiting/.test(String(error)),
+      )
+    }
+    await driver.close()
+  })
+
   test('is ERR_STORE_DAMAGED within a second after the file was emptied', async () => {
     const file = scratchFile()
     const { driver, real } = storeOn(file)

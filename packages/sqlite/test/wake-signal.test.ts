@@ -226,9 +226,36 @@ describe('a watcher', () => {
     await one.real.step(50)
     assert.equal(wakes, 1)
     assert.equal(await looksIn(1_000), 200)
+    // A change of this process counts, too.
+    await one.real.step(61_000)
+    assert.equal(await looksIn(1_000), 20)
+    await one.driver.add('q', [ask('b')], askOptions)
+    assert.equal(await looksIn(1_000), 200)
     await one.driver.close()
     await two.driver.close()
     assert.equal(one.real.waiters(), 0)
+  })
+
+  test('is called for a change of another process while this one changes more often than it looks', async () => {
+    const { one, two } = await twoStores()
+    const wakes: (string | undefined)[] = []
+    one.driver.watch((queue) => wakes.push(queue))
+    await two.driver.add('q', [ask('a')], askOptions)
+    for (let ms = 0; ms < 6; ms += 1) {
+      await one.driver.add('r', [ask(`b${ms}`)], askOptions)
+      await one.real.step(1)
+    }
+    assert.ok(wakes.includes(undefined))
+  })
+
+  test('is called for a change of another process after which another watcher begins', async () => {
+    const { one, two } = await twoStores()
+    const wakes: (string | undefined)[] = []
+    one.driver.watch((queue) => wakes.push(queue))
+    await two.driver.add('q', [ask('a')], askOptions)
+    one.driver.watch(() => {})
+    await one.real.step(5)
+    assert.deepEqual(wakes, [undefined])
   })
 
   test('costs nothing without a watcher', async () => {
