@@ -104,6 +104,7 @@ test('an error that needs an administrator says what to do', () => {
 test.each([
   ['ECONNREFUSED', {}, 'unsent', 'ERR_STORE', true],
   ['ECONNRESET', {}, 'sent', 'ERR_UNKNOWN_OUTCOME', false],
+  ['EPIPE', {}, 'sent', 'ERR_UNKNOWN_OUTCOME', false],
   [undefined, {}, 'sent', 'ERR_UNKNOWN_OUTCOME', false],
   ['57P01', { severity: 'FATAL' }, 'sent', 'ERR_UNKNOWN_OUTCOME', false],
   ['57P01', { severity: 'FATAL' }, 'unsent', 'ERR_STORE', true],
@@ -118,6 +119,15 @@ test.each([
   const error = Object.assign(new Error('why'), { ...(code !== undefined && { code }), ...more })
   expect(storeError(error, progress)).toMatchObject({ code: expected, retryable, cause: error })
 })
+
+test.each(['away', null, undefined, 5])(
+  '%j, which a pool of the caller may throw, is an error',
+  (thrown) => {
+    const error = storeError(thrown, 'unsent')
+    expect(error).toMatchObject({ code: 'ERR_STORE', retryable: true, cause: thrown })
+    expect(error.message).toContain(String(thrown))
+  },
+)
 
 test('passwords do not get into messages', () => {
   const error = new Error('cannot connect to postgres://me:hush@host/db')

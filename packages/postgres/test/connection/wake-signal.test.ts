@@ -36,8 +36,13 @@ test('the first wake is sent at once, and those that follow closely as one notic
   expect(heard).toEqual(['q', 'q', 'q', 'q', 'q'])
   await clock.step(1)
   expect(sent).toEqual(['q', 'q'])
-  await clock.step(1_000)
+  wakeSignal.wake('q')
+  await clock.step(9)
   expect(sent).toEqual(['q', 'q'])
+  await clock.step(1)
+  expect(sent).toEqual(['q', 'q', 'q'])
+  await clock.step(1_000)
+  expect(sent).toEqual(['q', 'q', 'q'])
 })
 
 test('a change carries the notice if none was sent lately', async () => {
