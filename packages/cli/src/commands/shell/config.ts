@@ -28,7 +28,9 @@ function keptAddress({ terminal: { cwd } }: Context, text: string): string {
 function changed(context: Context, { current, stores }: Contexts): [Contexts, string] {
   const { input } = context
   const [act = '', name, text, ...rest] = input.positionals(0)
-  if (name === undefined) throw usageError(`name a context, as in \`sluice config ${act} prod\``)
+  if (name === undefined || name === '') {
+    throw usageError(`name a context, as in \`sluice config ${act} prod\``)
+  }
   if ((act === 'set') !== (text !== undefined) || rest.length > 0) {
     throw usageError(
       'a context is set to one store: `sluice config set prod postgres://user@host/db`',

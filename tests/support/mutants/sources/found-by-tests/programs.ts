@@ -161,4 +161,18 @@ export const foundByTestsOfPrograms: readonly FoundByTest[] = [
       title: 'on a terminal, what takes long shows its progress, and clears it before the result',
     },
   },
+  {
+    name: 'an option for the store that is empty is as if it were absent',
+    edits: [
+      {
+        file: 'packages/cli/src/run.ts',
+        find: 'if (store !== undefined) return store',
+        replace: "if ((store ?? '') !== '') return store",
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/contexts.test.ts',
+      title: 'an option that is empty leads to no other store than the one it was to name',
+    },
+  },
 ]
