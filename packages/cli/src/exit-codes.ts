@@ -8,7 +8,7 @@ export const exitCodes = {
   usage: 2,
   /** `doctor` found a problem. */
   unhealthy: 3,
-  /** A named key or queue, or triggers to drop, do not exist. */
+  /** A named key or queue, a context to use or to delete, or triggers to drop, do not exist. */
   notFound: 4,
 } as const
 

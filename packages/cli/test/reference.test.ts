@@ -69,7 +69,7 @@ Durations are written as \`500ms\`, \`5s\`, \`1m30s\`, \`2h\`, \`1d\`.
 | 1 | failed; a line on stderr says why, with a [code](errors.md) |
 | 2 | usage error, or not confirmed; nothing was changed. \`add --stdin\` has added the lines before a bad one |
 | 3 | \`doctor\` found a problem |
-| 4 | a named queue, or triggers to drop, do not exist, and nothing was changed; or a named key does not exist, and the other keys were changed |
+| 4 | a named queue, a context to use or to delete, or triggers to drop, do not exist, and nothing was changed; or a named key does not exist, and the other keys were changed |
 | 130, 143, 129 | ended by SIGINT, SIGTERM, SIGHUP |
 
 A reader that stops reading, such as \`head\`, is not an error; a command that watches ends with the next line
