@@ -157,8 +157,8 @@ export const foundByTestsOfControllers: readonly FoundByTest[] = [
   ofKubernetes(
     'a key is split after its name',
     mapping,
-    "key.indexOf('/')",
-    "key.indexOf('-')",
+    ".indexOf('/')\n  if (slash === -1) return { name: key }",
+    ".indexOf('-')\n  if (slash === -1) return { name: key }",
     'keys are split as they are put together',
     'mapping',
   ),
