@@ -295,7 +295,7 @@ export const foundByTestsOfOperators: readonly FoundByTest[] = [
   ),
   of(
     'a process without a worker that ends is a worker that has vanished',
-    ['cli/src/rows/store-events.ts', 'worker.concurrency === 0 || ', ''],
+    ['cli/src/rows/store-events.ts', 'worker.concurrency === 0 || (current', '(current'],
     ['events', 'neither an unparked key nor a process without a worker that goes is an event'],
   ),
   of(
