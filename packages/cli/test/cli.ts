@@ -20,6 +20,8 @@ export interface World {
   readonly stdin?: readonly string[] | AsyncIterable<string>
   /** Whether stdin and stderr are a terminal. */
   readonly isTTY?: boolean
+  /** Which of them is none, although the other one is. */
+  readonly redirected?: 'stdin' | 'stderr'
   readonly columns?: number
   readonly clock?: Clock
   readonly interrupted?: AbortSignal
@@ -45,13 +47,13 @@ const never = new AbortController().signal
 export async function cli(argv: readonly string[], world: World = {}): Promise<Ended> {
   let out = ''
   let err = ''
-  const { isTTY = false, columns, stdin = [], closed = never } = world
-  const stream = (write: (text: string) => void): TerminalOutput => {
-    return { isTTY, columns, closed, write }
+  const { isTTY = false, redirected, columns, stdin = [], closed = never } = world
+  const stream = (write: (text: string) => void, isTerminal = isTTY): TerminalOutput => {
+    return { isTTY: isTerminal, columns, closed, write }
   }
   const terminal: Terminal = {
     stdin: {
-      isTTY,
+      isTTY: isTTY && redirected !== 'stdin',
       async *lines() {
         yield* stdin
       },
@@ -61,10 +63,13 @@ export async function cli(argv: readonly string[], world: World = {}): Promise<E
       out += text
       world.onOut?.(text)
     }),
-    stderr: stream((text) => {
-      err += text
-      world.onErr?.(text)
-    }),
+    stderr: stream(
+      (text) => {
+        err += text
+        world.onErr?.(text)
+      },
+      isTTY && redirected !== 'stderr',
+    ),
     env: { ...world.env, ...(world.store === undefined ? {} : { SLUICE_STORE: world.store }) },
     cwd: world.cwd ?? tmpdir(),
     clock: world.clock ?? systemClock,

@@ -163,6 +163,9 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     )
     const argv = ['orders', '--all', '--error-code', 'TypeError', '--yes']
     expect(await output(['park', ...argv], { store })).toBe('1 key parked\n')
+    expect(await output(['forget', 'orders', 'good', 'named'], { store })).toBe(
+      'good unchanged\nnamed forgotten\n',
+    )
   })
 
   test('all keys at once need --yes, and say how many there are', async () => {
@@ -229,7 +232,12 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     expect(no.code).toBe(2)
     expect(no.err).toContain('This will remove 1 key of orders. Continue? [y/N] ')
     expect(no.err).toContain('nothing was changed')
-    const yes = await cli(['remove', 'orders', '--all'], { store, isTTY: true, stdin: [' Yes '] })
+    const world = { store, isTTY: true, stdin: [' Yes '] }
+    for (const redirected of ['stdin', 'stderr'] as const) {
+      const unseen = await cli(['remove', 'orders', '--all'], { ...world, redirected })
+      expect(unseen.err).toMatch(/Re-run with --yes to confirm\. \[ERR_NOT_CONFIRMED\]/)
+    }
+    const yes = await cli(['remove', 'orders', '--all'], world)
     expect(yes.out).toBe('1 key removed\n')
   })
 

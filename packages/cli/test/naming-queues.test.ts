@@ -75,4 +75,6 @@ test('counts stop at a cap unless they are exact', async () => {
   )
   const exact = await json(['counts', 'orders', '--exact'], { store })
   expect(exact).toMatchObject({ queue: 'orders', capped: false, counts: { ready: 10_050 } })
+  const purge = await cli(['purge', 'orders'], { store })
+  expect(purge.err).toContain('This will remove 10000 or more keys of orders.')
 })
