@@ -22,21 +22,13 @@ import {
   wasNotSent,
 } from './batch-errors.ts'
 import { type Answers, BatchJob, rejectJob, resolveJob } from './batch-job.ts'
-import { parallelMin } from './in-flight-limits.ts'
+import { batchesPerTurn, callerTurns, parallelMin } from './in-flight-limits.ts'
 import { LateJobs } from './late-jobs.ts'
-import { type BatchRules, nextBatch } from './next-batch.ts'
 import { UnansweredBatches } from './unanswered-batches.ts'
+import { type BatchRules, WaitingJobs } from './waiting-jobs.ts'
 
 /** How long a job waits whose row is locked: the first time, and the longest time. */
 const lockedKeyDelay = { first: 20, longest: 1_000 }
-
-/**
- * For how many turns of the microtask queue a batch that was answered still counts as in flight. Callers
- * that go on by its answers make their next calls in these turns, so that those travel with the calls that
- * wait already. Otherwise callers that are not in step would take turns, each with half of the batches.
- * An async function around a call takes one to three turns.
- */
-const callerTurns = 16
 
 /**
  * Gathers calls into batches: those that are made while a batch is in flight travel together in the
@@ -50,7 +42,7 @@ const callerTurns = 16
 export abstract class Batcher<Request, Reply> implements BatchRules<Request, Reply> {
   protected readonly calls: DriverCalls
   readonly #batchesMax: number
-  #waiting: BatchJob<Request, Reply>[] = []
+  readonly #waiting = new WaitingJobs<Request, Reply>()
   /** Halves of batches that failed for a reason that lasts; they are sent before other jobs. */
   #halves: (readonly BatchJob<Request, Reply>[])[] = []
   readonly #late = new LateJobs<Request, Reply>()
@@ -106,16 +98,19 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
     isAwaited = true,
   ): void {
     const deadline = systemClock.monotonicMs() + this.calls.options.timeoutMs
-    this.#waiting.push(new BatchJob(kind, key, request, answers, 0, deadline))
-    const mayGather = this.#answersAtOnce && this.calls.handle.clock === systemClock
-    if (isAwaited || !mayGather) this.#schedule()
+    this.#waiting.add(new BatchJob(kind, key, request, answers, 0, deadline))
+    if (isAwaited || !this.#mayTurn()) this.#schedule()
     else this.#scheduleTurn()
+  }
+
+  /** Not with a clock that was given, whose steps wait for no more turns than necessary. */
+  #mayTurn(): boolean {
+    return this.#answersAtOnce && this.calls.handle.clock === systemClock
   }
 
   /**
    * Sends at the end of this turn of the event loop. Behind a store that answers at once no batch is
-   * in flight, so that each turn of the microtask queue would be a batch, and a transaction. Not with
-   * a clock that was given, whose steps wait for no more turns than necessary.
+   * in flight, so that each turn of the microtask queue would be a batch, and a transaction.
    */
   #scheduleTurn(): void {
     if (this.#isTurnScheduled) return
@@ -135,7 +130,7 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
   ): void {
     const deadline = systemClock.monotonicMs() + this.calls.options.timeoutMs
     requests.forEach((request, index) => {
-      this.#waiting.push(new BatchJob(kind, keyOf(request), request, answers, index, deadline))
+      this.#waiting.add(new BatchJob(kind, keyOf(request), request, answers, index, deadline))
     })
     this.#schedule()
   }
@@ -147,16 +142,15 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
     this.#unanswered.expire(Infinity, ({ key }) =>
       isOpen ? unknownOutcome('the queue was closed before the store answered') : closedUnsent(key),
     )
-    const waiting = this.#waiting
-    this.#waiting = []
-    for (const job of [...waiting, ...this.#halves.flat()]) rejectJob(job, closedUnsent(job.key))
+    const unsent = [...this.#waiting.takeAll(), ...this.#halves.flat()]
+    for (const job of unsent) rejectJob(job, closedUnsent(job.key))
     this.#checkIdle()
   }
 
   /** Resolves when every job that was submitted before this call is answered. */
   answered(): Awaitable<void> {
     const sent = [...this.#unanswered.jobs(), ...this.#late.jobs(), ...this.#halves.flat()]
-    return this.#waits.until([...sent, ...this.#waiting])
+    return this.#waits.until([...sent, ...this.#waiting.all()])
   }
 
   #schedule(): void {
@@ -178,13 +172,18 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
   #maySend(): boolean {
     if (this.#batchesInFlight === 0) return true
     if (this.#batchesInFlight >= this.#batchesMax) return false
-    return this.#halves.length > 0 || this.#waiting.length >= parallelMin
+    return this.#halves.length > 0 || this.#waiting.size >= parallelMin
   }
 
   #run(): void {
     if (this.#isSending) return
     this.#isSending = true
+    let atOnce = 0
     while (this.#maySend()) {
+      if (atOnce === batchesPerTurn && this.#mayTurn()) {
+        this.#scheduleTurn()
+        break
+      }
       const half = this.#halves.shift() ?? []
       const jobs = half.length > 0 ? half.filter((job) => !job.isAnswered) : this.#nextBatch()
       if (half.length === 0 && jobs.length === 0) break
@@ -192,6 +191,7 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
       this.#answersAtOnce = answer === undefined
       if (answer === undefined) {
         this.#release(half)
+        atOnce += 1
         continue
       }
       this.#batchesInFlight += 1
@@ -207,25 +207,21 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
 
   #checkIdle(): void {
     this.#waits.check()
-    if (this.#waiting.length > 0 || !this.#unanswered.isEmpty || !this.#late.isEmpty) return
+    if (this.#waiting.size > 0 || !this.#unanswered.isEmpty || !this.#late.isEmpty) return
     this.#watch?.stop()
     this.#watch = undefined
   }
 
   /** Takes the jobs of the next batch, and leaves those that have to wait for a later one. */
-  #nextBatch(): BatchJob<Request, Reply>[] {
+  #nextBatch(): readonly BatchJob<Request, Reply>[] {
     // Awaited calls come one by one, and nothing can make a job wait that is alone.
-    if (this.#waiting.length === 1 && this.#unanswered.isEmpty && this.#late.isEmpty) {
-      const only = this.#waiting
-      this.#waiting = []
-      return only
+    if (this.#waiting.size === 1 && this.#unanswered.isEmpty && this.#late.isEmpty) {
+      return this.#waiting.takeAll()
     }
     const { batchKeys = batchKeysMax, batchBytes = Infinity } = this.calls.driver
     const busy = new Set(this.#late.keys())
     for (const { key } of this.#unanswered.jobs()) busy.add(key)
-    const { jobs, left } = nextBatch(this.#waiting, busy, { batchKeys, batchBytes }, this)
-    this.#waiting = left
-    return jobs
+    return this.#waiting.takeBatch(busy, { batchKeys, batchBytes }, this)
   }
 
   #sendBatch(
@@ -271,7 +267,7 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
     if (this.#watch !== undefined) return
     const now = systemClock.monotonicMs()
     let earliest = Math.min(this.#unanswered.earliest(), this.#late.earliest())
-    for (const jobs of [this.#waiting, ...this.#halves]) {
+    for (const jobs of [this.#waiting.all(), ...this.#halves]) {
       for (const job of jobs) if (!job.isAnswered) earliest = Math.min(earliest, job.deadline)
     }
     if (earliest === Infinity) return
@@ -288,10 +284,10 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
     const late = (): SluiceError =>
       isOpen ? unknownOutcome('the store did not answer in time') : notInTime('open the store')
     this.#unanswered.expire(now, late)
-    for (const job of [...this.#waiting, ...this.#halves.flat()]) {
+    for (const job of [...this.#waiting.all(), ...this.#halves.flat()]) {
       if (job.deadline <= now) rejectJob(job, timedOut())
     }
-    this.#waiting = this.#waiting.filter(({ isAnswered }) => !isAnswered)
+    this.#waiting.dropAnswered()
     for (const [job, error] of this.#late.expired(now)) this.#drop(job, error)
     this.#checkIdle()
   }

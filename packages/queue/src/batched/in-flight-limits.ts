@@ -11,3 +11,17 @@ export const claimsInFlightMax = 2
 
 /** How many batches of finishes: keys that are given back at the same time have no order. */
 export const finishesInFlightMax = 2
+
+/**
+ * For how many turns of the microtask queue a batch that was answered still counts as in flight. Callers
+ * that go on by its answers make their next calls in these turns, so that those travel with the calls that
+ * wait already. Otherwise callers that are not in step would take turns, each with half of the batches.
+ * An async function around a call takes one to three turns.
+ */
+export const callerTurns = 16
+
+/**
+ * How many batches a store answers at once, one after the other, before the event loop turns. Without turns,
+ * half a million adds in one call kept every timer of the process waiting for seconds.
+ */
+export const batchesPerTurn = 4

@@ -1,8 +1,9 @@
+import { systemClock } from '@sluice/core'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createWorker } from '../../src/index.ts'
 import { keysOf } from '../support/keys-of.ts'
-import { drainKeys, late, Scene, seen, take } from '../support/setups.ts'
+import { drainKeys, late, leased, Scene, seen, take } from '../support/setups.ts'
 
 describe('5 Flushing', () => {
   test('one awaited add is one call', async () => {
@@ -97,6 +98,30 @@ describe('5 Flushing', () => {
     scene.late.letGo('add')
     await scene.quiet()
     expect([adding.state, await scene.states()]).toEqual(['resolved', { a: 'ready' }])
+  })
+
+  test('between many batches that are answered at once the event loop turns, and all keep their order', async () => {
+    const scene = new Scene(leased)
+    // real time: with a clock that is given, nothing waits for a turn.
+    const queue = scene.queue({ clock: systemClock })
+    const keys = Array.from({ length: 20_000 }, (_, n) => `k${n}`)
+    let [turns, isAdded] = [0, false]
+    const adds: Promise<unknown>[] = []
+    const turn = (): void => {
+      turns += 1
+      if (turns === 1) adds.push(queue.add('later'))
+      if (!isAdded) setImmediate(turn)
+    }
+    setImmediate(turn)
+    await queue.addMany(keys)
+    isAdded = true
+    expect(turns).toBeGreaterThan(1)
+    await Promise.all(adds)
+    const taken: string[] = []
+    while (taken.length <= keys.length) {
+      taken.push(...(await queue.getMany(1_000)).map(({ key }) => key))
+    }
+    expect(taken).toEqual([...keys, 'later'])
   })
 
   test('a batch has at most a thousand keys', async () => {

@@ -6,7 +6,8 @@ const limitsPath = '../../src/batched/in-flight-limits.ts'
 beforeAll(() => {
   vi.resetModules()
   // As if each key were many: then calls are parallel wherever they may ever be.
-  vi.doMock(limitsPath, () => ({
+  vi.doMock(limitsPath, async (original) => ({
+    ...(await original<object>()),
     parallelMin: 1,
     claimsInFlightMax: 3,
     finishesInFlightMax: 3,

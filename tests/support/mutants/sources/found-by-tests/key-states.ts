@@ -133,4 +133,19 @@ export const foundByTestsOfKeyStates: readonly FoundByTest[] = [
       title: 'add: delayed adds that are made together with others are promises of their own',
     },
   },
+  {
+    name: 'very many adds in one call keep the event loop from turning until all are answered',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/batcher.ts',
+        find: 'atOnce === batchesPerTurn',
+        replace: 'atOnce === Infinity',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/batched/batches.test.ts',
+      title:
+        'between many batches that are answered at once the event loop turns, and all keep their order',
+    },
+  },
 ]

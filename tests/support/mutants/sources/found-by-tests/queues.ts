@@ -6,7 +6,7 @@ export const foundByTestsOfQueues: readonly FoundByTest[] = [
     name: 'an add that waits for the next batch holds up adds of every priority',
     edits: [
       {
-        file: 'packages/queue/src/batched/next-batch.ts',
+        file: 'packages/queue/src/batched/waiting-jobs.ts',
         find: '!heldUp.has(priority)',
         replace: '(heldUp.size === 0 || priority === undefined)',
       },

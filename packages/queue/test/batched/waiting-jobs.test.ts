@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { BatchJob } from '../../src/batched/batch-job.ts'
-import { type BatchRules, nextBatch } from '../../src/batched/next-batch.ts'
+import { type BatchLimits, type BatchRules, WaitingJobs } from '../../src/batched/waiting-jobs.ts'
 
 type Job = BatchJob<number, string>
 
@@ -20,6 +20,19 @@ const apart: BatchRules<number, string> = {
 /** The size of a job stands for its priority. */
 const ordered: BatchRules<number, string> = { ...apart, orderedAt: (size) => size }
 const merging: BatchRules<number, string> = { ...apart, merge: () => (reply) => reply }
+
+/** The jobs of the next batch of some that wait, and those that are left. */
+function nextBatch(
+  waiting: readonly Job[],
+  busy: ReadonlySet<string>,
+  most: BatchLimits,
+  rules: BatchRules<number, string>,
+): { readonly jobs: readonly Job[]; readonly left: readonly Job[] } {
+  const all = new WaitingJobs<number, string>()
+  for (const each of waiting) all.add(each)
+  const jobs = all.takeBatch(busy, most, rules)
+  return { jobs, left: all.all() }
+}
 
 describe('the next batch', () => {
   test('has jobs of one kind; later ones of their keys and those of other kinds are left', () => {
@@ -88,14 +101,18 @@ describe('the next batch', () => {
       fc.property(calls, fc.integer({ min: 1, max: 4 }), (made, batchKeys) => {
         const all = made.map(({ key, isAdd }) => job(key, isAdd ? 'add' : 'forget'))
         const sent: Job[] = []
-        let waiting: readonly Job[] = all
-        while (waiting.length > 0) {
-          const { jobs, left } = nextBatch(waiting, new Set(), { ...limits, batchKeys }, apart)
+        const waiting = new WaitingJobs<number, string>()
+        // Some jobs come while others are sent.
+        const [...coming] = all
+        while (coming.length > 0 || waiting.size > 0) {
+          for (const each of coming.splice(0, 5)) waiting.add(each)
+          const before = waiting.size
+          const jobs = waiting.takeBatch(new Set(), { ...limits, batchKeys }, apart)
           expect(jobs.length).toBeGreaterThan(0)
+          expect([waiting.size, waiting.all().length]).toEqual(Array(2).fill(before - jobs.length))
           expect(new Set(jobs.map(({ key }) => key)).size).toBe(jobs.length)
           expect(new Set(jobs.map(({ kind }) => kind)).size).toBe(1)
           sent.push(...jobs)
-          waiting = left
         }
         for (const key of 'abcd') {
           const of = (some: readonly Job[]): Job[] => some.filter((each) => each.key === key)
