@@ -3,7 +3,7 @@ import type { FoundByTest } from '../source-mutant.ts'
 const delaying = 'packages/queue/src/queue/delaying-queue.ts'
 
 const busy =
-  'if (this.#waiting.length > 0 || !this.#unanswered.isEmpty || !this.#late.isEmpty) return'
+  'if (this.#waiting.size > 0 || !this.#unanswered.isEmpty || !this.#late.isEmpty) return'
 
 /** Defects of the calls that a queue makes of its driver, and of the queue around it, and the tests that find them. */
 export const foundByTestsOfCalls: readonly FoundByTest[] = [
