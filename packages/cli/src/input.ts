@@ -60,6 +60,8 @@ export class Input {
 
   text(name: string): string | undefined {
     const value = this.#options[name]
+    // As of a variable that is not set: `--prefix ''` must not mean every key, nor `-s ''` another store.
+    if (value === '') throw usageError(`${flagOf(name)} is empty; give it a value, or leave it out`)
     return typeof value === 'string' ? value : undefined
   }
 

@@ -121,7 +121,6 @@ export class Run implements Context {
       throw usageError('-s and --context both name a store; use one of them')
     }
     if (context !== undefined) return storeOfContext(terminal, context)
-    // An option that is empty, as of a variable that is not set, must not lead to another store.
     if (store !== undefined) return store
     const { SLUICE_STORE: named = '' } = terminal.env
     if (named !== '') return named

@@ -95,15 +95,21 @@ test('-s wins over SLUICE_STORE, and that over the current context', async () =>
   )
 })
 
-test('an option that is empty leads to no other store than the one it was to name', async () => {
+test('an option that is empty leads to no other store or keys than those it was to name', async () => {
   await must('add', 'orders', 'a', '-s', './other.db')
   await must('config', 'set', 'prod', './other.db')
   expect((await run('config', 'set', '', './other.db')).err).toContain('name a context')
   const purge = ['purge', 'orders', '--yes']
   const other = { ...env, SLUICE_STORE: './other.db' }
-  for (const name of [['-s', ''], ['--store='], ['--context', '']]) {
-    const { code, err } = await cli([...purge, ...name], { env: other, cwd: folder })
-    expect([code, err]).toEqual([2, expect.stringMatching(/'' is not the address|no context/)])
+  const remove = ['remove', 'orders', '--all', '--yes', '--prefix', '']
+  for (const line of [
+    [...purge, '-s', ''],
+    [...purge, '--store='],
+    [...purge, '--context', ''],
+    remove,
+  ]) {
+    const { code, err } = await cli(line, { env: other, cwd: folder })
+    expect([code, err]).toEqual([2, expect.stringMatching(/--(store|context|prefix) is empty/)])
   }
   expect(await must('ls', 'orders', '-o', 'name')).toBe('a\n')
 })

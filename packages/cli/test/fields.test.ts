@@ -39,7 +39,7 @@ test('a member that a row does not have is empty, and one that no row has is sai
 })
 
 test('--fields that cannot be read is a usage error', async () => {
-  for (const text of ['', 'a,,b', 'a..b']) {
+  for (const text of [',', 'a,,b', 'a..b']) {
     const { code, err } = await cli(['queues', '--fields', text], { store: newFile() })
     expect(code).toBe(2)
     expect(err).toContain('--fields takes members of the document')

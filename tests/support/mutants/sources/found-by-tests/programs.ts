@@ -162,17 +162,17 @@ export const foundByTestsOfPrograms: readonly FoundByTest[] = [
     },
   },
   {
-    name: 'an option for the store that is empty is as if it were absent',
+    name: 'an option that is empty is as if it were absent',
     edits: [
       {
-        file: 'packages/cli/src/run.ts',
-        find: 'if (store !== undefined) return store',
-        replace: "if ((store ?? '') !== '') return store",
+        file: 'packages/cli/src/input.ts',
+        find: "if (value === '') throw",
+        replace: "if (value === '' && name === '') throw",
       },
     ],
     finder: {
       file: 'packages/cli/test/contexts.test.ts',
-      title: 'an option that is empty leads to no other store than the one it was to name',
+      title: 'an option that is empty leads to no other store or keys than those it was to name',
     },
   },
 ]
