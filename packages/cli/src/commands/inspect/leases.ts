@@ -57,14 +57,15 @@ async function heldKeys(inspect: Inspect, state: 'processing' | 'dirty'): Promis
 
 async function leasesOf(queue: string, inspect: Inspect): Promise<LeaseRow[]> {
   const workers = await inspect.workers()
-  const rows: LeaseRow[] = []
+  // A key that becomes dirty between the two reads is in both.
+  const rows = new Map<string, LeaseRow>()
   for (const state of ['processing', 'dirty'] as const) {
     for (const info of await heldKeys(inspect, state)) {
       const row = rowOf(queue, info, workers)
-      if (row !== undefined) rows.push(row)
+      if (row !== undefined) rows.set(row.key, row)
     }
   }
-  return rows
+  return [...rows.values()]
 }
 
 async function allLeases(

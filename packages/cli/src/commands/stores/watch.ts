@@ -79,8 +79,8 @@ export const watch: CommandSpec = {
     if (print.isDocument) {
       const watched = { store: address.label, table, queue, watched: !drop }
       await print.document({ ...watched, ...(!drop && { rolesWithoutRights }) })
-    } else if (drop) await print.lines([`${table} no longer adds keys to ${queue}`])
-    else await print.lines([`changes of ${table} add keys to ${queue}`])
+    } else if (drop) await print.lines([`${oneLine(table)} no longer adds keys to ${shown(queue)}`])
+    else await print.lines([`changes of ${oneLine(table)} add keys to ${shown(queue)}`])
     if (rolesWithoutRights.length > 0) await print.warn(warningFor(table, rolesWithoutRights))
   },
 }
@@ -88,7 +88,7 @@ export const watch: CommandSpec = {
 function warningFor(table: string, roles: readonly string[]): string {
   const named = roles.map(oneLine).join(', ')
   return (
-    `changes of ${table} by ${named} fail from now on: they may not call add_many. ` +
+    `changes of ${oneLine(table)} by ${named} fail from now on: they may not call add_many. ` +
     'Grant them what `sluice migrate --roles … --producer ROLE` prints'
   )
 }
