@@ -112,7 +112,7 @@ export class Waiter {
 
   /** Gets nothing: rejects with the reason of the signal, if there is one. */
   giveUp(): void {
-    if (this.group === undefined) this.fail(this.signal?.reason)
+    if (this.group === undefined) this.reject(this.signal?.reason)
     else this.answer([])
   }
 }
