@@ -22,7 +22,7 @@ import {
   wasNotSent,
 } from './batch-errors.ts'
 import { type Answers, BatchJob, rejectJob, resolveJob } from './batch-job.ts'
-import { batchesPerTurn, callerTurns, parallelMin } from './in-flight-limits.ts'
+import { atOnceMax, atOnceMin, callerTurns, parallelMin } from './in-flight-limits.ts'
 import { LateJobs } from './late-jobs.ts'
 import { UnansweredBatches } from './unanswered-batches.ts'
 import { type BatchRules, WaitingJobs } from './waiting-jobs.ts'
@@ -50,6 +50,8 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
   #isTurnScheduled = false
   /** The store has answered the last batch before `send` returned. */
   #answersAtOnce = false
+  /** About how many keys were answered at once since a turn of the event loop. */
+  #atOnce = 0
   #isSending = false
   /** Batches in flight, without those that were sent alone. */
   #batchesInFlight = 0
@@ -117,6 +119,7 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
     this.#isTurnScheduled = true
     nextTurn(() => {
       this.#isTurnScheduled = false
+      this.#atOnce = 0
       this.#schedule()
     })
   }
@@ -178,9 +181,8 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
   #run(): void {
     if (this.#isSending) return
     this.#isSending = true
-    let atOnce = 0
     while (this.#maySend()) {
-      if (atOnce === batchesPerTurn && this.#mayTurn()) {
+      if (this.#atOnce >= atOnceMax && this.#mayTurn()) {
         this.#scheduleTurn()
         break
       }
@@ -191,7 +193,7 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
       this.#answersAtOnce = answer === undefined
       if (answer === undefined) {
         this.#release(half)
-        atOnce += 1
+        this.#atOnce += Math.max(jobs.length, atOnceMin)
         continue
       }
       this.#batchesInFlight += 1

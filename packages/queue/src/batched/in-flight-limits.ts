@@ -21,7 +21,9 @@ export const finishesInFlightMax = 2
 export const callerTurns = 16
 
 /**
- * How many batches a store answers at once, one after the other, before the event loop turns. Without turns,
- * half a million adds in one call kept every timer of the process waiting for seconds.
+ * How many keys a store answers at once, one batch after the other, before the event loop turns; a small
+ * batch takes as long as one of `atOnceMin` keys, or longer where a disk is written. Without turns, half a
+ * million adds in one call, or a loop of awaited adds, kept every timer of the process waiting for seconds.
  */
-export const batchesPerTurn = 4
+export const atOnceMax = 4_000
+export const atOnceMin = 50

@@ -124,6 +124,22 @@ describe('5 Flushing', () => {
     expect(taken).toEqual([...keys, 'later'])
   })
 
+  test('in a loop of awaited calls that are answered at once the event loop turns', async () => {
+    const scene = new Scene(leased)
+    // real time: with a clock that is given, nothing waits for a turn.
+    const queue = scene.queue({ clock: systemClock })
+    const turned = async (call: (n: number) => Promise<unknown>): Promise<boolean> => {
+      let hasTurned = false
+      setImmediate(() => {
+        hasTurned = true
+      })
+      for (let n = 0; n < 1_000; n += 1) await call(n)
+      return hasTurned
+    }
+    expect(await turned((n) => queue.add(`k${n}`))).toBe(true)
+    expect(await turned(async () => (await queue.get())?.done())).toBe(true)
+  })
+
   test('a batch has at most a thousand keys', async () => {
     const scene = new Scene(late)
     const queue = scene.queue()

@@ -138,14 +138,28 @@ export const foundByTestsOfKeyStates: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/batched/batcher.ts',
-        find: 'atOnce === batchesPerTurn',
-        replace: 'atOnce === Infinity',
+        find: 'this.#atOnce >= atOnceMax',
+        replace: 'this.#atOnce === Infinity',
       },
     ],
     finder: {
       file: 'packages/queue/test/batched/batches.test.ts',
       title:
         'between many batches that are answered at once the event loop turns, and all keep their order',
+    },
+  },
+  {
+    name: 'a loop of awaited adds keeps the event loop from turning, since each is a small batch',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/in-flight-limits.ts',
+        find: 'atOnceMin = 50',
+        replace: 'atOnceMin = 1',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/batched/batches.test.ts',
+      title: 'in a loop of awaited calls that are answered at once the event loop turns',
     },
   },
 ]
