@@ -1,4 +1,3 @@
-import { nextTurn } from '@sluice/core'
 import type { Inspect, KeyInfo, KeyStateWord, QueueCounts, StoreInspection } from 'sluice'
 import type { KeyLine, KeyLines, KeyQuery, Matching } from '../wire.ts'
 import type { KeyDisplay } from './key-display.ts'
@@ -67,7 +66,6 @@ export async function findKeys(
     }
     // A page that is not full means that the store itself has read many keys.
     if (page.keys.length < wanted) break
-    await new Promise<void>(nextTurn)
   } while (cursor !== undefined && lookedAt < readMax)
   return { keys, lookedAt, cursor }
 }
@@ -92,7 +90,6 @@ export async function countMatching(
     // A page that is not full means that the store itself has read many keys.
     read += Math.max(page.keys.length, listMax)
     cursor = page.cursor
-    await new Promise<void>(nextTurn)
   } while (cursor !== undefined && read < matchingReadMax)
   return { count, capped: false, lookedAt, cursor }
 }
@@ -148,7 +145,6 @@ export async function firstKeys(
     keys.push(...page.keys)
     cursor = page.cursor
     if (cursor === undefined) return { keys, isCut: false }
-    await new Promise<void>(nextTurn)
   }
   return { keys, isCut: true }
 }

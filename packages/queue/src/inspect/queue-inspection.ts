@@ -15,6 +15,7 @@ import {
   lastSeenDedupe,
   lastSeenPlan,
   never,
+  nextTurn,
   noToken,
   type Operate,
   type OperateOutcome,
@@ -114,6 +115,8 @@ export class QueueInspection implements Inspect {
     if (prefix !== undefined) checkString('prefix', prefix)
     if (cursor !== undefined) checkString('cursor', cursor)
     checkNumber('limit', limit, { min: 1, max: page.max, integer: true })
+    // Memory and SQLite answer at once: a loop over all pages would keep timers and signals waiting.
+    if (cursor !== undefined) await new Promise<void>(nextTurn)
     const reply = await this.#list({ state, prefix, cursor, limit })
     return {
       keys: reply.rows.map((row) => keyInfo(row, reply.now)),

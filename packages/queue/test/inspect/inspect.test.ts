@@ -48,6 +48,19 @@ describe.each(leases)('inspect %s', (_name, leaseMs) => {
     await queue.close()
   })
 
+  test('between two pages the event loop turns', async () => {
+    const { queue } = setUp()
+    await queue.addMany(['a', 'b', 'c'])
+    const { cursor } = await queue.inspect.list({ limit: 1 })
+    let hasTurned = false
+    setImmediate(() => {
+      hasTurned = true
+    })
+    const { keys } = await queue.inspect.list({ limit: 1, cursor })
+    expect([keys.map(({ key }) => key), hasTurned]).toEqual([['b'], true])
+    await queue.close()
+  })
+
   test('foresees what the end of a lease does to a key with a delayed run', async () => {
     const { clock, queue } = setUp()
     await queue.add('k')

@@ -1,4 +1,3 @@
-import { nextTurn } from '@sluice/core'
 import type { Inspect, KeyFilter, KeyInfo, StoreInspection } from 'sluice'
 import { type CommandSpec, queueArgument } from '../../command.ts'
 import type { Context } from '../../context.ts'
@@ -35,8 +34,6 @@ async function* pagesOf(
     const page = await inspect.list({ limit, state, prefix, cursor })
     yield page.keys.filter((info) => matches(info, filter))
     cursor = page.cursor
-    // A file answers at once: signals and --timeout would have to wait for the last page.
-    await new Promise<void>(nextTurn)
   } while (cursor !== undefined && !closed.aborted)
 }
 
