@@ -1,7 +1,14 @@
+import { nextTurn } from '@sluice/core'
 import type { QueueCore } from '../core/queue-core.ts'
 import { Waiter, type WaiterGroup } from '../core/waiters.ts'
 import type { Held } from '../held/held.ts'
 import type { HeldKey, HeldPolicy } from '../held/held-key.ts'
+
+/**
+ * How many keys are yielded before the event loop turns. Memory answers at once: without turns, a loop
+ * that adds keys again and awaits nothing else would keep timers and signals waiting for ever.
+ */
+const keysPerTurn = 1_000
 
 /**
  * Yields keys until the queue has ended and no key is held any more: a key that was added again
@@ -17,6 +24,7 @@ export class HeldIterator<T>
   readonly #core: QueueCore
   readonly #policy: HeldPolicy
   #last: HeldKey<T> | undefined
+  #yielded = 0
   isStopping = false
 
   constructor(core: QueueCore, policy: HeldPolicy) {
@@ -30,6 +38,8 @@ export class HeldIterator<T>
   }
 
   async next(): Promise<IteratorResult<Held<T>, undefined>> {
+    this.#yielded += 1
+    if (this.#yielded % keysPerTurn === 0) await new Promise<void>(nextTurn)
     while (!this.isStopping) {
       const held =
         this.#core.claimDirect(this.#policy) ??

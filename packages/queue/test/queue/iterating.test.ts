@@ -29,6 +29,24 @@ describe.each(setups)('iteration over $way', (setup) => {
     expect(keys).toEqual(['a', 'b', 'c'])
   })
 
+  test('the event loop turns in a loop that adds keys again and awaits nothing else', async () => {
+    const scene = new Scene(setup)
+    const queue = scene.queue()
+    await queue.add('a')
+    let hasTurned = false
+    setImmediate(() => {
+      hasTurned = true
+    })
+    let runs = 0
+    for await (const held of queue) {
+      runs += 1
+      if (hasTurned || runs === 2_000) break
+      await queue.add(held.item)
+      await held.done()
+    }
+    expect(hasTurned).toBe(true)
+  })
+
   test('Held: going on to the next never finishes the one before', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue()

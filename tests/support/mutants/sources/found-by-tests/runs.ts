@@ -213,4 +213,18 @@ export const foundByTestsOfRuns: readonly FoundByTest[] = [
       title: 'keys that are not given back in time are named in one error',
     },
   },
+  {
+    name: 'a loop over a queue in memory that adds keys again keeps the event loop from turning for ever',
+    edits: [
+      {
+        file: 'packages/queue/src/queue/held-iterator.ts',
+        find: 'await new Promise<void>(nextTurn)',
+        replace: 'await undefined',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/queue/iterating.test.ts',
+      title: 'the event loop turns in a loop that adds keys again and awaits nothing else',
+    },
+  },
 ]
