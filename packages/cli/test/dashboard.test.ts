@@ -168,7 +168,7 @@ describe.skipIf(process.platform !== 'linux')('the program opens a browser with 
     const file = join(scratchFolder(), 'shown')
     // A pipe has no reader until this test opens it.
     expect(spawnSync('mkfifo', [file]).status).toBe(0)
-    const program = await opened(`echo "$1" > ${file}`)
+    const program = await opened(`echo "$1" > "${file}"`)
     await program.said(/^http.*\n/m)
     expect(await readFile(file, 'utf8')).toBe(program.out())
     program.child.kill('SIGINT')

@@ -225,7 +225,7 @@ test.skipIf(!hasTmux)(
     tmux('send-keys', `PS1='$ ' exec sh`, 'Enter')
     tmux(
       'send-keys',
-      `clear; ${program} top -s ${store} --interval 1h; echo ended with $?`,
+      `clear; '${program}' top -s '${store}' --interval 1h; echo ended with $?`,
       'Enter',
     )
     const screen = (): string => tmux('capture-pane', '-p')
@@ -245,7 +245,7 @@ test.skipIf(!hasTmux)(
     // As on a serial console, whose size nobody has set.
     tmux(
       'send-keys',
-      `clear; stty cols 0 rows 0; ${program} top -s ${store}; echo ended with $?`,
+      `clear; stty cols 0 rows 0; '${program}' top -s '${store}'; echo ended with $?`,
       'Enter',
     )
     await expect.poll(screen).toMatch(/^orders +no workers +1 /m)

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { bundled } from '../src/bundled.ts'
 
@@ -29,5 +29,5 @@ test('a program of which a mutant is looked for is run from its sources', async 
   vi.stubEnv('SLUICE_MUTANT', '[]')
   onTestFinished(() => void vi.unstubAllEnvs())
   const program = programOfTwoFiles()
-  expect(await bundled(program)).toBe(program.pathname)
+  expect(await bundled(program)).toBe(fileURLToPath(program))
 })

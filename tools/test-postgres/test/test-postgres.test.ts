@@ -1,4 +1,6 @@
-import { existsSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { freePort, onFreePorts } from '@sluice/needs/free-port'
 import { startPostgres, testPostgres } from '@sluice/test-postgres'
 import pg from 'pg'
@@ -40,6 +42,22 @@ test('a server starts on another port if a program has taken the one that was fr
   expect(server.port).not.toBe(first.port)
   const [mine, other] = [server, first].map(({ url }) => shown(url, 'data_directory'))
   expect(await mine).not.toBe(await other)
+})
+
+test.each([
+  ['with a space', process.platform !== 'win32'],
+  [`too-long-for-a-socket-${'x'.repeat(100)}`, false],
+])('a server starts where the folder of temporary files is %s', async (name, hasSocket) => {
+  const folder = mkdtempSync(join(hasSocket ? '/tmp' : tmpdir(), `${name}-`))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  // A server that is started by root runs under another user.
+  chmodSync(folder, 0o755)
+  vi.stubEnv('TMPDIR', folder)
+  const server = await startPostgres()
+  onTestFinished(() => server.dispose())
+  expect(await shown(server.socketUrl, 'unix_socket_directories')).toBe(
+    hasSocket ? await shown(server.url, 'data_directory') : '',
+  )
 })
 
 test('the server that the environment names is used and left alone', async () => {

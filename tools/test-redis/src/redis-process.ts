@@ -84,7 +84,7 @@ export class RedisProcess {
     this.port = port
     this.host = host
     this.folder = mkdtempSync(join(tmpdir(), 'sluice-redis-'))
-    const address = [`port ${port}`, `bind ${host}`, `dir ${this.folder}`]
+    const address = [`port ${port}`, `bind ${host}`, `dir "${this.folder}"`]
     const lines = [...address, ...(isSentinel ? ['protected-mode no'] : usual), ...settings]
     writeFileSync(join(this.folder, 'redis.conf'), `${lines.join('\n')}\n`)
     for (const [name, text] of Object.entries(files)) writeFileSync(join(this.folder, name), text)

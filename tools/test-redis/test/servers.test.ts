@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { needs } from '@sluice/needs'
 import { freePort, onFreePorts } from '@sluice/needs/free-port'
 import { fakeTimeLibrary, SteppedClock } from '@sluice/needs/stepped-clock'
@@ -64,6 +66,15 @@ describe.skipIf(!hasRedis)('servers', () => {
     await expect(onFreePorts(() => Promise.reject(new Error('out of room')))).rejects.toThrow(
       'room',
     )
+  })
+
+  test('a server starts where the folder of temporary files has a space in its name', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'with a space-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    onTestFinished(() => void vi.unstubAllEnvs())
+    vi.stubEnv('TMPDIR', folder)
+    const server = disposeLater(await startRedis())
+    assert.equal(dirname(server.folder), folder)
   })
 
   test('replies of every kind arrive, also in several pieces', async () => {
