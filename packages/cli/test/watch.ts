@@ -16,7 +16,8 @@ export class Watch {
     this.ended = cli(argv, {
       store,
       isTTY,
-      columns: 120,
+      // Wide enough for the address of a file in a long folder.
+      columns: 400,
       clock: this.clock,
       interrupted: this.#interruption.signal,
       onKey: (pressed) => {
