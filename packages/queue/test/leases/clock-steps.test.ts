@@ -284,6 +284,23 @@ describe('Time: a holder after a step', () => {
     expect(waiting.value).toMatchObject({ failures: 0, crashes: 0 })
   })
 
+  test('claims ever more rarely while each claim meets another step, and soon after the last', async () => {
+    const scene = new TwoProcesses()
+    const queue = scene.queue()
+    await queue.add('a')
+    let steps = 0
+    scene.late.after = ({ verb }) => {
+      if (verb !== 'claim' || steps === 20) return
+      steps += 1
+      scene.clock.setTime(scene.clock.now() + hour)
+    }
+    const waiting = seen(queue.get())
+    await scene.clock.step(1_000)
+    expect(steps).toBeLessThan(12)
+    await scene.clock.step(15_000)
+    expect(waiting.value?.key).toBe('a')
+  })
+
   test('whose clock alone was stepped does not notice more of it', async () => {
     const scene = new TwoProcesses()
     const queue = scene.queue()

@@ -209,6 +209,8 @@ export class ClaimLoop implements Claims, ClaimCaller {
     if (this.#wasDoubtful) {
       // Spaced like claims in vain: a store whose answers keep contradicting each other is not stormed.
       for (const held of claims) void giveBack(held)
+      // They are due all the while, so that the alarm waits for no heartbeat.
+      this.#nextDue.nextAt = this.#nextDue.now()
       this.#onMiss()
     } else {
       if (claims.length > 0) this.#misses = 0

@@ -270,4 +270,32 @@ export const foundByTestsOfClaims: readonly FoundByTest[] = [
       title: 'a claim that fails while another is under way is reported, and its keys run',
     },
   },
+  {
+    name: 'a claim during which a clock was stepped is repeated at once, as often as that happens',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/claims/claim-loop.ts',
+        find: 'this.#nextDue.now()\n      this.#onMiss()',
+        replace: 'this.#nextDue.now()\n      this.#mustClaimAgain = true',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/leases/clock-steps.test.ts',
+      title: 'claims ever more rarely while each claim meets another step, and soon after the last',
+    },
+  },
+  {
+    name: 'keys whose claim met a second step of a clock wait for a heartbeat',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/claims/claim-loop.ts',
+        find: 'this.#nextDue.nextAt = this.#nextDue.now()\n',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/leases/clock-steps.test.ts',
+      title: 'claims ever more rarely while each claim meets another step, and soon after the last',
+    },
+  },
 ]
