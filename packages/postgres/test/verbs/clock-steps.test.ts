@@ -156,6 +156,17 @@ describe.skipIf(!canStep)('the server is stepped', () => {
     expect((await claimOf(third)).now).toBeGreaterThanOrEqual(reply.now)
   })
 
+  test('a process makes up for the second step back as for the first', async () => {
+    const driver = await opened()
+    await driver.add('q', [ask('ready')], options)
+    for (const backMs of [60_000, 3_600_000]) {
+      await presentInTime(driver)
+      server.setOffset(-backMs)
+      await aheadOf(driver).toBeGreaterThan(backMs - slackMs)
+      expect(driver.ahead).toBeLessThan(backMs + slackMs)
+    }
+  })
+
   for (const stepMs of [60_000, 3_600_000, 10 * 31_557_600_000]) {
     test(`${stepMs} ms forward and back: delays end early, and time goes on`, async () => {
       const driver = await opened()

@@ -214,4 +214,18 @@ export const foundByTestsOfPostgresConnections: readonly FoundByTest[] = [
       title: 'a warning that is given once is given once, any other again after ten seconds',
     },
   },
+  {
+    name: 'a process makes up for one step back of the clock of Postgres, and no other',
+    edits: [
+      {
+        file: 'packages/postgres/src/connection/store.ts',
+        find: 'this.#isRaising = false\n',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/verbs/clock-steps.test.ts',
+      title: 'a process makes up for the second step back as for the first',
+    },
+  },
 ]
