@@ -6,8 +6,9 @@ import {
   createWorker,
   type HandlerContext,
   type QueueOptions,
+  SluiceError,
 } from 'sluice'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { answersTo } from '../../support/answers.ts'
 import { emptyFile } from '../../support/stores/empty-file.ts'
 
@@ -15,12 +16,8 @@ function setUp(options: Partial<QueueOptions<string>> = {}) {
   const database = new DatabaseSync(emptyFile())
   database.exec('create table invoices (number text primary key)')
   const clock = fakeClock()
-  const queue = createRateLimitingQueue<string>({
-    name: 'orders',
-    driver: sqliteDriver({ database, durability: 'process' }),
-    clock,
-    ...options,
-  })
+  const driver = sqliteDriver({ database, durability: 'process' })
+  const queue = createRateLimitingQueue<string>({ name: 'orders', driver, clock, ...options })
   onTestFinished(async () => {
     const closing = queue.close()
     await clock.step(1_000)
@@ -42,7 +39,7 @@ function setUp(options: Partial<QueueOptions<string>> = {}) {
       throw error
     }
   }
-  return { clock, database, queue, invoices, transaction }
+  return { clock, database, driver, queue, invoices, transaction }
 }
 
 describe('what a run writes, what it asks for next, and its end', () => {
@@ -193,6 +190,20 @@ test('each of several transactions is seen to have committed, however long after
     const phase = () => (held as unknown as { readonly phase: string }).phase
     await expect.poll(phase).toBe('finished')
   }
+})
+
+test('a transaction is seen to have committed, though the store was out of reach when it was asked', async () => {
+  const error = new SluiceError('ERR_STORE', 'out of reach', { retryable: true })
+  const errors: unknown[] = []
+  const { database, driver, queue, transaction } = setUp({ onError: (each) => errors.push(each) })
+  await queue.add('order/1')
+  const held = await queue.get()
+  if (held === undefined) throw new Error('the queue has ended')
+  vi.spyOn(driver, 'renew').mockRejectedValueOnce(error)
+  transaction(() => queue.within(database).done(held))
+  const phase = () => (held as unknown as { readonly phase: string }).phase
+  await expect.poll(phase).toBe('finished')
+  expect(errors).toEqual([error])
 })
 
 test('a transaction that adds more than the queue may hold fails as a whole', async () => {

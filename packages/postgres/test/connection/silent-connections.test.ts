@@ -60,6 +60,25 @@ test('a silent connection that the server forgot is given up, and no other old o
   expect(proxy.swallowed).toBe(swallowed)
 })
 
+test('old connections that are not tried keep no place in the pool', async () => {
+  made += 1
+  const url = new URL(server.url)
+  url.port = String(proxy.port)
+  const pool = new pg.Pool({ connectionString: url.href, max: 5 })
+  pool.on('error', () => {})
+  driver = postgresDriver({ pool, schema: `silent_${made}`, notify: false, onWarning() {} })
+  await driver.open({})
+  await warm()
+  expect(pool.totalCount).toBe(5)
+  proxy.silence()
+  await expect(driver.add('q', [ask('a')], options)).rejects.toMatchObject({
+    code: 'ERR_UNKNOWN_OUTCOME',
+  })
+  expect(await driver.add('q', [ask('b')], options)).toMatchObject([{ outcome: 'added' }])
+  expect([pool.totalCount, pool.idleCount]).toEqual([1, 1])
+  void pool.end()
+})
+
 test('a process of the server that stood still adds nothing after the call has failed', async () => {
   made += 1
   const schema = `silent_${made}`

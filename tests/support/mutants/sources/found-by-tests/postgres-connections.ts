@@ -228,4 +228,18 @@ export const foundByTestsOfPostgresConnections: readonly FoundByTest[] = [
       title: 'a process makes up for the second step back as for the first',
     },
   },
+  {
+    name: 'connections of Postgres that are not tried after a silent one keep their places in the pool',
+    edits: [
+      {
+        file: 'packages/postgres/src/connection/pool-connections.ts',
+        find: '        this.#discard(client)\n',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/silent-connections.test.ts',
+      title: 'old connections that are not tried keep no place in the pool',
+    },
+  },
 ]

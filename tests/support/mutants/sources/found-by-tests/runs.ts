@@ -227,4 +227,18 @@ export const foundByTestsOfRuns: readonly FoundByTest[] = [
       title: 'the event loop turns in a loop that adds keys again and awaits nothing else',
     },
   },
+  {
+    name: 'whether transactions have committed is not asked again after the store was out of reach',
+    edits: [
+      {
+        file: 'packages/queue/src/leases/commit-watch.ts',
+        find: 'this.#calls.reportTrouble(error)',
+        replace: 'this.#calls.reportTrouble(error)\n        return',
+      },
+    ],
+    finder: {
+      file: 'tests/test/transactions/within-sqlite.test.ts',
+      title: 'is seen to have committed, though the store was out of reach when it was asked',
+    },
+  },
 ]
