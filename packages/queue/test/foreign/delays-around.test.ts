@@ -38,6 +38,23 @@ describe('delays around a queue that is not ours', () => {
     expect(scene.clock.refCount()).toBe(0)
   })
 
+  test('2: keep it alive also if they are added while a caller waits, until they are over or cancelled', async () => {
+    const scene = new Scene(direct)
+    const queue = adapted(scene)
+    void queue.getMany(3)
+    void queue.get()
+    await scene.quiet()
+    expect(scene.clock.refCount()).toBe(1)
+    await queue.addAfter('a', 100)
+    expect(scene.clock.refCount()).toBe(2)
+    await queue.cancel('a')
+    expect(scene.clock.refCount()).toBe(1)
+    await queue.addAfter('b', 100)
+    await scene.clock.step(100)
+    await scene.quiet()
+    expect(scene.clock.refCount()).toBe(1)
+  })
+
   test('follow the rules of the original', async () => {
     const scene = new Scene(direct)
     const queue = adapted(scene)
@@ -45,6 +62,7 @@ describe('delays around a queue that is not ours', () => {
     expect(await queue.addAfter('a', 100)).toBe('added')
     expect(await queue.addAfter('a', 200)).toBe('unchanged')
     expect(await queue.addAfter('a', 50)).toBe('moved')
+    expect(await queue.addAfter('a', 80)).toBe('unchanged')
     expect(await queue.add('a')).toBe('added')
     expect(await drainKeys(queue)).toEqual(['now', 'a'])
     await scene.clock.step(50)
@@ -100,6 +118,7 @@ describe('delays around a queue that is not ours', () => {
     const queue = adapted(scene)
     await queue.addAfter('a', 10)
     expect(await queue.addAfter('a', 20, { priority: 5 })).toBe('moved')
+    expect(await queue.addAfter('a', 20, { priority: 1 })).toBe('unchanged')
     await scene.clock.step(10)
     expect((await take(queue)).priority).toBe(5)
   })
@@ -135,8 +154,11 @@ describe('delays around a queue that is not ours', () => {
     expect(await queue.cancel('here')).toBe('cancelled')
     expect(await queue.cancel('there')).toBe('cancelled')
     expect(await queue.cancel('there')).toBe('unchanged')
-    await scene.clock.step(10)
+    expect(await queue.addAfter('here', 15)).toBe('added')
+    await scene.clock.step(14)
     expect(await queue.len()).toBe(0)
+    await scene.clock.step(1)
+    expect(await queue.len()).toBe(1)
   })
 
   test('an add that fails when its time has come is reported', async () => {

@@ -162,4 +162,32 @@ export const foundByTestsOfKeyStates: readonly FoundByTest[] = [
       title: 'in a loop of awaited calls that are answered at once the event loop turns',
     },
   },
+  {
+    name: 'around a queue of another library, a later add puts off a delay that was brought forward',
+    edits: [
+      {
+        file: 'packages/queue/src/foreign/process-delays.ts',
+        find: '    waiting.dueAtMs = best\n',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/foreign/delays-around.test.ts',
+      title: 'follow the rules of the original',
+    },
+  },
+  {
+    name: 'around a queue of another library, a cancelled delay ends the next one of its key',
+    edits: [
+      {
+        file: 'packages/queue/src/foreign/process-delays.ts',
+        find: '    this.#waiting.get(key)?.timer.stop()\n',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/foreign/delays-around.test.ts',
+      title: 'cancel takes back delayed adds here and pending runs there',
+    },
+  },
 ]
