@@ -25,6 +25,7 @@ export {
   type StringLimits,
 } from './checks/check.ts'
 export { describeValue, quoted, shortened } from './checks/describe-value.ts'
+export { isPromise } from './checks/is-promise.ts'
 export type { Ask, AskOptions, AskReply, Failure } from './driver/ask.ts'
 export type {
   Again,

@@ -1,4 +1,4 @@
-import { checkKey, describeValue, SluiceTypeError } from '@sluice/core'
+import { checkKey, describeValue, isPromise, SluiceTypeError } from '@sluice/core'
 import { type KubernetesObjectLike, type Mapping, objectKey } from './mapping.ts'
 
 /** Finds the keys that a change of an object concerns: those of its new version and of the one before. */
@@ -18,7 +18,7 @@ export class ChangedKeys<T extends KubernetesObjectLike> {
     try {
       const keys = this.#mapping(object) ?? []
       // The events of an object are handled in their order, so it cannot be awaited.
-      if (keys instanceof Promise) keys.catch(this.#report)
+      if (isPromise(keys)) keys.then(undefined, this.#report)
       const all = typeof keys === 'string' ? [keys] : keys
       if (Symbol.iterator in Object(all)) return Array.from(all).filter((key) => this.#isKey(key))
       const message = `must return a key or an array of keys; got ${describeValue(keys)}`

@@ -21,6 +21,7 @@ import {
   type FinishReply,
   type ForgetOutcome,
   type HistoryReply,
+  isPromise,
   type Lease,
   type ListReply,
   type ListRequest,
@@ -109,7 +110,7 @@ export class SqliteDriver implements Driver {
     this.#clock = clock
     try {
       const share = this.#target.connect(clock)
-      if (!(share instanceof Promise)) {
+      if (!isPromise(share)) {
         this.#share = share
         return undefined
       }
@@ -139,7 +140,7 @@ export class SqliteDriver implements Driver {
   claim(queue: string, request: ClaimRequest): Awaitable<ClaimReply> {
     const found = this.#read(queue, (statements, store) => claimNothing(statements, store, request))
     const take = (): Awaitable<ClaimReply> => this.#writeTo(queue, (tx) => claimVerb(tx, request))
-    if (found instanceof Promise) return found.then((reply) => reply ?? take())
+    if (isPromise(found)) return found.then((reply) => reply ?? take())
     return found ?? take()
   }
 
@@ -181,7 +182,7 @@ export class SqliteDriver implements Driver {
         return { ...reply, recorded, swept }
       })
     }
-    return read instanceof Promise ? read.then(finish) : finish(read)
+    return isPromise(read) ? read.then(finish) : finish(read)
   }
 
   counts(queue: string, { cap }: { readonly cap: number }): Awaitable<Counts> {
@@ -268,7 +269,7 @@ export class SqliteDriver implements Driver {
       return value
     }
     const done = this.#writeTo(queue, work)
-    return done instanceof Promise ? done.then(announced) : announced(done)
+    return isPromise(done) ? done.then(announced) : announced(done)
   }
 }
 

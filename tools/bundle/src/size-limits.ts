@@ -5,7 +5,7 @@
  */
 export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/backoff': 5,
-  '@sluice/cli': 318.8,
+  '@sluice/cli': 318.9,
   '@sluice/conformance': 91.5,
   '@sluice/conformance/cli': 79.8,
   '@sluice/conformance/node-test': 77.4,

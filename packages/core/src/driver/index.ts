@@ -9,6 +9,7 @@
  */
 import * as transitions from '../transitions/transitions.ts'
 
+export { isPromise } from '../checks/is-promise.ts'
 export { SluiceError, SluiceRangeError, SluiceTypeError } from '../errors.ts'
 export { compareKeys } from '../keys/compare-keys.ts'
 export type { BucketState } from '../limiter/bucket.ts'

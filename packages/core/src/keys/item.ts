@@ -1,4 +1,5 @@
 import { quoted } from '../checks/describe-value.ts'
+import { isPromise } from '../checks/is-promise.ts'
 import { SluiceError, SluiceRangeError, SluiceTypeError } from '../errors.ts'
 import { itemBytesDefault, keyBytesMax } from '../limits.ts'
 import { canonicalJson } from './canonical-json.ts'
@@ -60,7 +61,7 @@ function keyBy<T>(item: T, keyOf: KeyOf<T>): string {
     throw new SluiceTypeError('keyOf(item)', 'must return a key, but threw', { cause: error })
   }
   // A promise is no key, and its rejection must not end the process.
-  if (key instanceof Promise) key.catch(() => undefined)
+  if (isPromise(key)) key.then(undefined, () => undefined)
   return checkKey('keyOf(item)', key)
 }
 

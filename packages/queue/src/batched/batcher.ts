@@ -2,6 +2,7 @@ import {
   type Awaitable,
   batchKeysMax,
   type Failure,
+  isPromise,
   nextTurn,
   SluiceError,
   systemClock,
@@ -244,7 +245,7 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
       this.#failed(jobs, error)
       return undefined
     }
-    if (!(answer instanceof Promise)) {
+    if (!isPromise(answer)) {
       this.#answered(jobs, answer)
       return undefined
     }

@@ -10,7 +10,7 @@ import type {
   ForgetOutcome,
   TracedVerb,
 } from '@sluice/core'
-import { never, SluiceError, sluiceChannel } from '@sluice/core'
+import { isPromise, never, SluiceError, sluiceChannel } from '@sluice/core'
 import { leasesPart } from '#parts'
 import { HeldKey, type HeldPolicy } from '../held/held-key.ts'
 import { AgeKeeper, type HoldKeeper } from '../held/hold-keeper.ts'
@@ -59,7 +59,7 @@ export class DirectBackend implements Backend, Adds, Finishes, Claims {
   direct(): DirectQueue {
     if (this.#direct !== undefined && this.#core.calls.handle.isOpen) return this.#direct
     const { driver, name, handle } = this.#core.calls
-    if (handle.open() instanceof Promise) {
+    if (isPromise(handle.open())) {
       throw new SluiceError(
         'ERR_STORE',
         `cannot use the driver ${driver.name}: it has a direct queue, so it must open synchronously`,
@@ -264,10 +264,10 @@ export class DirectBackend implements Backend, Adds, Finishes, Claims {
     const request = { holder, limit: tickLimit, failuresExpireMs }
     const sentAt = handle.clock.monotonicMs()
     const tick = this.#call('tick', request, () => driver.tick(name, request))
-    if (tick instanceof Promise || tick.leaseEnds.length === 0) return false
+    if (isPromise(tick) || tick.leaseEnds.length === 0) return false
     const module = leasesPart.get()
     const report = (error: unknown): void => calls.report(error)
-    if (module instanceof Promise) {
+    if (isPromise(module)) {
       module.then(() => this.handOut(), report)
       return false
     }
@@ -304,7 +304,7 @@ export class DirectBackend implements Backend, Adds, Finishes, Claims {
       const record = worker === undefined || ticks > 0 ? undefined : tally?.takeRecord()
       const recording = { ...request, record }
       const tick = this.#call('tick', recording, () => driver.tick(name, recording))
-      if (tick instanceof Promise || tick.swept < tickLimit) return
+      if (isPromise(tick) || tick.swept < tickLimit) return
     }
   }
 

@@ -1,4 +1,4 @@
-import { type EpochMs, graceMsDefault, SluiceError, systemClock } from '@sluice/core'
+import { type EpochMs, graceMsDefault, isPromise, SluiceError, systemClock } from '@sluice/core'
 import { inTime } from '../environment/timing.ts'
 import type { QueueCore } from './queue-core.ts'
 
@@ -105,7 +105,7 @@ export class Lifecycle {
   /** Without a wait where the store answers at once. */
   async #askInstant(): Promise<EpochMs> {
     const now = this.#core.backend.now(this.#giveUpAsking)
-    return this.#begun(now instanceof Promise ? await now : now)
+    return this.#begun(isPromise(now) ? await now : now)
   }
 
   #begun(at: EpochMs): EpochMs {

@@ -11,6 +11,7 @@ import {
   type EpochMs,
   type Finish,
   type FinishOutcome,
+  isPromise,
   never,
   nextTurn,
   type SluiceError,
@@ -117,7 +118,7 @@ export class QueueCore implements HeldOwner, CallOwner {
       if (direct !== undefined) return this.#added(direct.ask(request, this.calls.askOptions))
       this.refuseWhenEnding(request.key, givesBack)
       const reply = this.backend.adds.add(request)
-      return reply instanceof Promise ? reply.then(this.#outcome) : this.#added(reply)
+      return isPromise(reply) ? reply.then(this.#outcome) : this.#added(reply)
     } catch (error) {
       return Promise.reject(error)
     }
@@ -131,7 +132,7 @@ export class QueueCore implements HeldOwner, CallOwner {
     if (this.phase === 'closed') throw this.calls.closedError()
     const send = () => this.backend.adds.add(request)
     const reply = user ? this.calls.handle.gate.attempt(user, send) : send()
-    return reply instanceof Promise ? reply.then(this.#outcome) : this.#outcome(reply)
+    return isPromise(reply) ? reply.then(this.#outcome) : this.#outcome(reply)
   }
 
   readonly #added = ({ outcome }: AskReply): Promise<AddOutcome> => {
@@ -309,7 +310,7 @@ export class QueueCore implements HeldOwner, CallOwner {
     held.phase = 'finishing'
     try {
       const answer = this.backend.finishes.finish(held, request)
-      return answer instanceof Promise ? answer : resolvedFinish(answer)
+      return isPromise(answer) ? answer : resolvedFinish(answer)
     } catch (error) {
       held.phase = 'held'
       return Promise.reject(error)

@@ -1,6 +1,6 @@
 // String.prototype.toWellFormed is in every Node this runs on, but not in the library of es2023.
 /// <reference lib="es2024.string" />
-import { describeValue, errorBytesMax, SluiceTypeError } from '@sluice/core'
+import { describeValue, errorBytesMax, isPromise, SluiceTypeError } from '@sluice/core'
 import { textOf, unreadable } from '../environment/environment.ts'
 import { retryAfter } from '../held/retry-after.ts'
 import type { LastError } from '../inspect/inspect.ts'
@@ -106,7 +106,7 @@ function withCause(own: LastError, cause: LastError): LastError {
 
 /** What `redactError` has left. A promise is no error, and its rejection must not end the process. */
 function redacted(answer: unknown, report: (failure: unknown) => void): LastError {
-  if (answer instanceof Promise) answer.catch(report)
+  if (isPromise(answer)) answer.then(undefined, report)
   else if (typeof answer === 'object' && answer !== null) return bounded(answer)
   throw new SluiceTypeError(
     'redactError(error)',

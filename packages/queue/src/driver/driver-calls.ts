@@ -7,6 +7,7 @@ import {
   callerTrace,
   type Driver,
   type Failure,
+  isPromise,
   type Lease,
   type ListReply,
   type ListRequest,
@@ -109,7 +110,7 @@ export class DriverCalls implements HandleUser, GateUser {
   /** Calls `send` as soon as the store is usable. */
   opened<R>(send: () => Awaitable<R>): Awaitable<R> {
     const opening = this.open()
-    return opening instanceof Promise ? opening.then(send) : send()
+    return isPromise(opening) ? opening.then(send) : send()
   }
 
   /** Makes a call of the driver, traced, as soon as the store is usable. */
@@ -148,7 +149,7 @@ export class DriverCalls implements HandleUser, GateUser {
    * `isCut`: whether such an error says no more than that.
    */
   #unlessClosed<R>(answer: Awaitable<R>, isCut: (error: unknown) => boolean): Awaitable<R> {
-    if (!(answer instanceof Promise)) return answer
+    if (!isPromise(answer)) return answer
     return answer.catch((error: unknown) => {
       throw this.#hasLeft && isCut(error) ? this.closedError() : error
     })

@@ -3,6 +3,7 @@ import {
   type Clock,
   contractVersion,
   type Driver,
+  isPromise,
   SluiceError,
   systemClock,
 } from '@sluice/core'
@@ -146,7 +147,7 @@ export class DriverHandle {
       this.#state = 'closed'
       throw openingError(error)
     }
-    if (!(opening instanceof Promise)) return this.#opened()
+    if (!isPromise(opening)) return this.#opened()
     this.#change = opening.then(
       () => this.#opened(),
       (error: unknown) => {

@@ -1,4 +1,4 @@
-import { type Awaitable, systemClock, type Timer } from '@sluice/core'
+import { type Awaitable, isPromise, systemClock, type Timer } from '@sluice/core'
 import { isPermanent, retryDelayMs } from './retryable.ts'
 
 /** How long the pause after a failure lasts at first, and how long at most. */
@@ -107,7 +107,7 @@ export class RetryGate {
       this.failed(error, sentAt)
       throw error
     }
-    if (!(answer instanceof Promise)) {
+    if (!isPromise(answer)) {
       if (this.#isClosed) this.#succeeded()
       return answer
     }

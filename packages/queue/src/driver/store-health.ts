@@ -1,4 +1,4 @@
-import { type Awaitable, heartbeatMs, systemClock, type TracedVerb } from '@sluice/core'
+import { type Awaitable, heartbeatMs, isPromise, systemClock, type TracedVerb } from '@sluice/core'
 import { isPermanent } from './retryable.ts'
 
 /** How long a store may leave every call unanswered. */
@@ -39,7 +39,7 @@ export class StoreHealth {
 
   /** Records the outcome of a call, once it is there. */
   record(verb: Verb, answer: Awaitable<unknown>): void {
-    if (!(answer instanceof Promise)) {
+    if (!isPromise(answer)) {
       this.#answered(verb)
       return
     }

@@ -1,8 +1,4 @@
-import { type Awaitable, type SluiceEvent, sluiceChannel } from '@sluice/core'
-
-function isPromise<R>(value: Awaitable<R>): value is Promise<R> {
-  return value instanceof Promise
-}
+import { type Awaitable, isPromise, type SluiceEvent, sluiceChannel } from '@sluice/core'
 
 function observe<R>(event: SluiceEvent, call: () => Awaitable<R>): Awaitable<R> {
   const { end, asyncStart, asyncEnd, error: failed } = sluiceChannel

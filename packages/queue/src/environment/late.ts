@@ -1,4 +1,4 @@
-import { type Awaitable, SluiceError } from '@sluice/core'
+import { type Awaitable, isPromise, SluiceError } from '@sluice/core'
 
 /**
  * A module of this package that a page in a browser fetches when it is needed first. From the second
@@ -54,7 +54,7 @@ export function lateCalls<T extends object, Name extends keyof T>(
     const answer = (made: T): unknown =>
       (made[name] as (...args: unknown[]) => unknown).apply(made, [...args])
     const made = get()
-    return made instanceof Promise ? made.then(answer) : answer(made)
+    return isPromise(made) ? made.then(answer) : answer(made)
   }
   return Object.fromEntries(
     names.map((name) => [name, (...args: unknown[]) => call(name, args)]),

@@ -1,4 +1,4 @@
-import { type Awaitable, SluiceError, systemClock } from '@sluice/core'
+import { type Awaitable, isPromise, SluiceError, systemClock } from '@sluice/core'
 
 /** Waits for an answer, but not longer than `ms` of real time. Rejects then; the call itself continues. */
 export function answeredIn<R>(
@@ -6,7 +6,7 @@ export function answeredIn<R>(
   ms: number,
   late: () => SluiceError,
 ): Awaitable<R> {
-  if (!(answer instanceof Promise)) return answer
+  if (!isPromise(answer)) return answer
   return new Promise((resolve, reject) => {
     const timer = systemClock.startTimer(ms, () => reject(late()))
     answer.then(resolve, reject).finally(() => timer.stop())

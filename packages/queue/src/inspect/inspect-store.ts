@@ -15,6 +15,7 @@ import {
   type EncodedItem,
   type EpochMs,
   encodeItem,
+  isPromise,
   lastSeenDedupe,
   priorityDefault,
   SluiceError,
@@ -108,7 +109,7 @@ class WholeStore implements StoreInspection, HandleUser {
     if (this.#closed !== undefined) throw this.#closedError()
     const { timeoutMs } = this.#defaults
     const opening = this.#store.open()
-    if (opening instanceof Promise) await inTime(opening, timeoutMs, 'open the store')
+    if (isPromise(opening)) await inTime(opening, timeoutMs, 'open the store')
     try {
       return await inTime(look(), timeoutMs, 'look into the store')
     } catch (error) {

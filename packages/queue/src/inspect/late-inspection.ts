@@ -1,4 +1,4 @@
-import type { Awaitable } from '@sluice/core'
+import { type Awaitable, isPromise } from '@sluice/core'
 import { inspectionPart } from '#parts'
 import type { QueueCore } from '../core/queue-core.ts'
 import { lateCalls } from '../environment/late.ts'
@@ -23,7 +23,7 @@ export function lateInspection(core: () => QueueCore): Inspect {
   const get = (): Awaitable<Inspect> => {
     if (made !== undefined) return made
     const module = inspectionPart.get()
-    return module instanceof Promise ? module.then(make) : make(module)
+    return isPromise(module) ? module.then(make) : make(module)
   }
   const select = (filter: KeyFilter): Selection => {
     const checked = checkFilter(filter)
@@ -34,7 +34,7 @@ export function lateInspection(core: () => QueueCore): Inspect {
     }
     return lateCalls<Selection, keyof Selection>(callsOnSelection, () => {
       const inspect = get()
-      return inspect instanceof Promise ? inspect.then(selected) : selected(inspect)
+      return isPromise(inspect) ? inspect.then(selected) : selected(inspect)
     })
   }
   return { ...lateCalls<Inspect, (typeof calls)[number]>(calls, get), select }

@@ -1,4 +1,4 @@
-import type { DriverTransaction } from '@sluice/core'
+import { type DriverTransaction, isPromise } from '@sluice/core'
 import { transactionPart } from '#parts'
 import type { QueueCore } from '../core/queue-core.ts'
 import { lateCalls } from '../environment/late.ts'
@@ -16,5 +16,5 @@ export function lateTransaction<T>(
   const make = (part: Awaited<ReturnType<typeof transactionPart.get>>): QueueTransaction<T> =>
     new part.QueueTransaction<T>(core, options, verbs)
   const part = transactionPart.get()
-  return part instanceof Promise ? lateCalls(calls, () => part.then(make)) : make(part)
+  return isPromise(part) ? lateCalls(calls, () => part.then(make)) : make(part)
 }

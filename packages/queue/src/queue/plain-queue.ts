@@ -9,6 +9,7 @@ import {
   encodeItem,
   type FinishOutcome,
   isOwnKey,
+  isPromise,
   keyOfItem,
   SluiceTypeError,
 } from '@sluice/core'
@@ -343,7 +344,7 @@ export class PlainQueue<T> implements Queue<T> {
     }
     if (this.core.phase === 'closed') throw this.core.calls.closedError()
     const opening = this.core.calls.open()
-    if (opening instanceof Promise) {
+    if (isPromise(opening)) {
       // Each verb opens the store again, and rejects with the error of that attempt.
       opening.catch(() => undefined)
       if (driver.capabilities.transact === 'sync') throw storeNotOpen(this.name)

@@ -10,6 +10,7 @@ import {
   type Finish,
   type FinishOutcome,
   type FinishReply,
+  isPromise,
   SluiceError,
   SluiceTypeError,
 } from '@sluice/core'
@@ -24,7 +25,7 @@ import type { AddAfterOptions, AddOptions } from './queue.ts'
 import { accepted, isLate } from './schema.ts'
 
 function then<A, B>(answer: Awaitable<A>, next: (answer: A) => B): Awaitable<B> {
-  return answer instanceof Promise ? answer.then(next) : next(answer)
+  return isPromise(answer) ? answer.then(next) : next(answer)
 }
 
 /** As many parts from this index on as one call takes. */
@@ -164,7 +165,7 @@ export class QueueTransaction<T> {
     // Not recursive: a list that names one key again and again has a step for each time.
     while (at < parts.length) {
       const answer = next()
-      if (answer instanceof Promise) return finish(answer)
+      if (isPromise(answer)) return finish(answer)
       take(answer)
     }
     return outcomes

@@ -4,6 +4,7 @@ import {
   checkObject,
   type ForgetOutcome,
   isOwnKey,
+  isPromise,
   type Limiter,
 } from '@sluice/core'
 import { defaultControllerLimiter } from '@sluice/limiters'
@@ -129,7 +130,7 @@ class PlainRateLimitingQueue<T> extends PlainDelayingQueue<T> implements RateLim
       if (this.core.phase === 'closed') throw this.core.calls.closedError()
       this.core.plans.forget({ item })
       const answer = this.core.backend.adds.forget(key)
-      return answer instanceof Promise ? answer : resolvedForget(answer)
+      return isPromise(answer) ? answer : resolvedForget(answer)
     } catch (error) {
       return Promise.reject(error)
     }

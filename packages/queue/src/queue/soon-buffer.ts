@@ -3,6 +3,7 @@ import {
   type Ask,
   type Awaitable,
   addSoonKeysMax,
+  isPromise,
   mergeTraces,
   SluiceError,
   systemClock,
@@ -83,7 +84,7 @@ export class SoonBuffer implements GateUser {
       try {
         const stored = add.store(isLast ? undefined : this)
         // What is stored at once takes no room here, however many adds follow in this turn.
-        if (stored instanceof Promise) await stored
+        if (isPromise(stored)) await stored
       } catch (error) {
         // The queue began to close while the add waited for its turn: it is tried once more, now.
         if (this.#isFinal && !isLast) {

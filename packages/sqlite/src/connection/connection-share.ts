@@ -1,4 +1,4 @@
-import { type Awaitable, type Clock, SluiceError } from '@sluice/core/driver'
+import { type Awaitable, type Clock, isPromise, SluiceError } from '@sluice/core/driver'
 import { differenceOf, type Library } from '../library/library.ts'
 import { Connection } from './connection.ts'
 import { type FileSettings, FileSource } from './database-source.ts'
@@ -74,7 +74,7 @@ function openShare(file: string, entry: Entry, clock: Clock): Awaitable<Connecti
     },
   }
   const opened = connection.open(clock)
-  if (!(opened instanceof Promise)) return share
+  if (!isPromise(opened)) return share
   return opened.then(
     () => share,
     (error: unknown) => {

@@ -1,4 +1,4 @@
-import { type Awaitable, type Clock, SluiceTypeError } from '@sluice/core/driver'
+import { type Awaitable, type Clock, isPromise, SluiceTypeError } from '@sluice/core/driver'
 import { adaptDatabase } from '../library/bun-database.ts'
 import type { SqliteDatabase } from '../library/database.ts'
 import { canShareFiles, type LibraryName, libraryBehind, loadLibrary } from '../library/library.ts'
@@ -126,7 +126,7 @@ function handedInTarget(options: DatabaseOptions, environment: SqliteEnvironment
       const library = libraryBehind(database)
       const share = { connection, library, release: () => connection.close() }
       const opened = connection.open(clock)
-      return opened instanceof Promise ? opened.then(() => share) : share
+      return isPromise(opened) ? opened.then(() => share) : share
     },
   }
 }

@@ -1,5 +1,6 @@
 import {
   type Awaitable,
+  isPromise,
   nextTurn,
   type Operate,
   type OperateOutcome,
@@ -65,7 +66,7 @@ function purge(change: Change, queue: string, last?: number): Awaitable<number> 
       : new Promise<void>(nextTurn)
           .then(() => purge(change, queue, done.last))
           .then((more) => done.removed + more)
-  return step instanceof Promise ? step.then(goOn) : goOn(step)
+  return isPromise(step) ? step.then(goOn) : goOn(step)
 }
 
 interface PurgeStep {

@@ -308,7 +308,7 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/driver/describe-failure.ts',
-        find: 'if (answer instanceof Promise) answer.catch(report)\n  else if',
+        find: 'if (isPromise(answer)) answer.then(undefined, report)\n  else if',
         replace: 'if',
       },
     ],
@@ -322,7 +322,7 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/core/src/keys/item.ts',
-        find: 'if (key instanceof Promise) key.catch(() => undefined)',
+        find: 'if (isPromise(key)) key.then(undefined, () => undefined)',
         replace: '',
       },
     ],
@@ -364,7 +364,7 @@ export const foundByTestsOfCalls: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/kubernetes/src/changed-keys.ts',
-        find: 'if (keys instanceof Promise) keys.catch(this.#report)',
+        find: 'if (isPromise(keys)) keys.then(undefined, this.#report)',
         replace: '',
       },
     ],

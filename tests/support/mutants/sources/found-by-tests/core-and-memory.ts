@@ -341,4 +341,18 @@ export const foundByTestsOfCoreAndMemory: readonly FoundByTest[] = [
       title: 'the closest name is the one with the fewest slips',
     },
   },
+  {
+    name: 'what an async function returns is no promise where a program has replaced Promise',
+    edits: [
+      {
+        file: 'packages/core/src/checks/is-promise.ts',
+        find: "typeof (value as { readonly then?: unknown } | null | undefined)?.then === 'function'",
+        replace: 'value instanceof Promise',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/driver/replaced-promise.test.ts',
+      title: 'a queue waits for the answers of its driver where a program has replaced Promise',
+    },
+  },
 ]
