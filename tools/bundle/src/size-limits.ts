@@ -5,7 +5,7 @@
  */
 export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/backoff': 5,
-  '@sluice/cli': 318.9,
+  '@sluice/cli': 319,
   '@sluice/conformance': 91.5,
   '@sluice/conformance/cli': 79.8,
   '@sluice/conformance/node-test': 77.4,
@@ -17,7 +17,7 @@ export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/core/testing': 3,
   '@sluice/core/words': 3,
   '@sluice/dashboard': 74,
-  '@sluice/dashboard/node': 74.3,
+  '@sluice/dashboard/node': 74.4,
   '@sluice/kubernetes': 20,
   '@sluice/limiters': 8,
   '@sluice/memory': 18,
@@ -27,7 +27,7 @@ export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/postgres': 50.1,
   '@sluice/redis': 48.3,
   '@sluice/sqlite': 29,
-  sluice: 72.2,
+  sluice: 72.3,
   'sluice/testing': 3,
   'sluice/transfer': 25,
 }
@@ -36,7 +36,7 @@ export const sizeLimits: Readonly<Record<string, number>> = {
 export const browserLimits = {
   atFirst: 29.8,
   atFirstWithWorker: 36.2,
-  inOneFile: 58.5,
+  inOneFile: 58.6,
   /** What is not fetched at first. */
   later: [
     'core/src/driver/history.ts',

@@ -11,7 +11,7 @@ import {
 import { unknownOutcome } from '../core/queue-errors.ts'
 import type { DriverCalls } from '../driver/driver-calls.ts'
 import { retryDelayMs } from '../driver/retryable.ts'
-import { notInTime, pause } from '../environment/timing.ts'
+import { pause } from '../environment/timing.ts'
 import { AnswerWaits } from './answer-waits.ts'
 import {
   closedUnsent,
@@ -235,7 +235,8 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
     let answer: Awaitable<readonly (Reply | Failure)[]>
     const sendOpened = (): typeof answer => {
       // Jobs whose time was up before the store was open: the others are repeated without them.
-      if (jobs.some(({ isAnswered }) => isAnswered)) throw notInTime('open the store')
+      if (jobs.some(({ isAnswered }) => isAnswered))
+        throw this.calls.handle.notInTime('open the store')
       return this.send(kind, jobs)
     }
     const send = (): typeof answer => this.calls.opened(sendOpened)
@@ -283,12 +284,13 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
 
   #expire(): void {
     const now = systemClock.monotonicMs()
-    const { isOpen } = this.calls.handle
-    const late = (): SluiceError =>
-      isOpen ? unknownOutcome('the store did not answer in time') : notInTime('open the store')
-    this.#unanswered.expire(now, late)
+    const { handle } = this.calls
+    const unopened = (): SluiceError | undefined =>
+      handle.isOpen ? undefined : handle.notInTime('open the store')
+    const unknown = 'the store did not answer in time'
+    this.#unanswered.expire(now, () => unopened() ?? unknownOutcome(unknown))
     for (const job of [...this.#waiting.all(), ...this.#halves.flat()]) {
-      if (job.deadline <= now) rejectJob(job, timedOut())
+      if (job.deadline <= now) rejectJob(job, unopened() ?? timedOut())
     }
     this.#waiting.dropAnswered()
     for (const [job, error] of this.#late.expired(now)) this.#drop(job, error)

@@ -21,7 +21,7 @@ import {
 } from '@sluice/core'
 import { keysLeft, queueClosed, unknownOutcome } from '../core/queue-errors.ts'
 import { randomName } from '../environment/environment.ts'
-import { answeredIn, inTime, notInTime } from '../environment/timing.ts'
+import { answeredIn } from '../environment/timing.ts'
 import type { CheckedOptions } from '../queue/options.ts'
 import { startDebugLog } from './debug-log.ts'
 import { type Described, describeFailure } from './describe-failure.ts'
@@ -139,7 +139,9 @@ export class DriverCalls implements HandleUser, GateUser {
   /** Makes a read-only call as soon as the store is usable; gives up after timeoutMs. */
   inquire<R>(send: () => Awaitable<R>): Awaitable<R> {
     return this.#unlessClosed(
-      inTime(this.opened(send), this.options.timeoutMs, 'look into the store'),
+      answeredIn(this.opened(send), this.options.timeoutMs, () =>
+        this.handle.notInTime('look into the store'),
+      ),
       () => true,
     )
   }
@@ -170,7 +172,7 @@ export class DriverCalls implements HandleUser, GateUser {
     let isSent = false
     let isLate = false
     const answer = this.opened(() => {
-      if (isLate) throw notInTime('open the store')
+      if (isLate) throw this.handle.notInTime('open the store')
       isSent = true
       return send()
     })
@@ -179,7 +181,7 @@ export class DriverCalls implements HandleUser, GateUser {
         isLate = true
         return isSent
           ? unknownOutcome('the store did not answer within timeoutMs')
-          : notInTime('open the store')
+          : this.handle.notInTime('open the store')
       }),
       (error) => !SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME'),
     )

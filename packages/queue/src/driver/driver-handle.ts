@@ -7,6 +7,7 @@ import {
   SluiceError,
   systemClock,
 } from '@sluice/core'
+import { notInTime } from '../environment/timing.ts'
 import { OncePerMinute } from './once-per-minute.ts'
 import { RetryGate } from './retry-gate.ts'
 
@@ -65,6 +66,8 @@ export class DriverHandle {
   #clock: Clock | undefined
   #state: 'closed' | 'opening' | 'open' | 'closing' = 'closed'
   #change: Promise<void> | undefined
+  /** Why the store could not be opened, until it is. */
+  #failure: unknown
   /** The watch of the store that goes on; `end` once it has begun. */
   #watch: { end?: () => Awaitable<void> } | undefined
   readonly #users = new Map<string, Set<HandleUser>>()
@@ -144,22 +147,30 @@ export class DriverHandle {
     try {
       opening = this.driver.open(this.#clock === undefined ? {} : { clock: this.#clock })
     } catch (error) {
-      this.#state = 'closed'
-      throw openingError(error)
+      this.#failed(error)
     }
     if (!isPromise(opening)) return this.#opened()
     this.#change = opening.then(
       () => this.#opened(),
-      (error: unknown) => {
-        this.#state = 'closed'
-        throw openingError(error)
-      },
+      (error: unknown) => this.#failed(error),
     )
     return this.#change
   }
 
+  #failed(error: unknown): never {
+    this.#state = 'closed'
+    this.#failure = openingError(error)
+    throw this.#failure
+  }
+
+  /** The error of a call that was given up: if the store is not open, it says why not, as far as that is known. */
+  notInTime(aim: string): SluiceError {
+    return notInTime(aim, undefined, this.#failure)
+  }
+
   #opened(): Awaitable<void> {
     this.#state = 'open'
+    this.#failure = undefined
     if (this.#isNewsNeeded()) void this.#beginWatch(() => undefined)
     return undefined
   }

@@ -14,9 +14,10 @@ export function answeredIn<R>(
 }
 
 /** The error of a call that was given up without harm, since it changes nothing, or was not made. */
-export function notInTime(aim: string, callee = 'the store'): SluiceError {
-  const message = `cannot ${aim}: ${callee} did not answer within timeoutMs`
-  return new SluiceError('ERR_TIMEOUT', message, { retryable: true })
+export function notInTime(aim: string, callee = 'the store', cause?: unknown): SluiceError {
+  const before = SluiceError.is(cause) ? `; an attempt before failed: ${cause.message}` : ''
+  const message = `cannot ${aim}: ${callee} did not answer within timeoutMs${before}`
+  return new SluiceError('ERR_TIMEOUT', message, { cause, retryable: true })
 }
 
 /** The same for a call that may be given up without harm, such as one that reads. */

@@ -24,7 +24,7 @@ import {
 import { makeCore } from '../core/make-core.ts'
 import type { QueueCore } from '../core/queue-core.ts'
 import { DriverHandle, type HandleUser } from '../driver/driver-handle.ts'
-import { inTime } from '../environment/timing.ts'
+import { answeredIn, inTime } from '../environment/timing.ts'
 import { type CheckedOptions, checkQueueOptions, quietAfterMsMin } from '../queue/options.ts'
 import type { Inspect } from './inspect.ts'
 import { noPage, QueueInspection } from './queue-inspection.ts'
@@ -109,7 +109,8 @@ class WholeStore implements StoreInspection, HandleUser {
     if (this.#closed !== undefined) throw this.#closedError()
     const { timeoutMs } = this.#defaults
     const opening = this.#store.open()
-    if (isPromise(opening)) await inTime(opening, timeoutMs, 'open the store')
+    const late = () => this.#store.notInTime('open the store')
+    if (isPromise(opening)) await answeredIn(opening, timeoutMs, late)
     try {
       return await inTime(look(), timeoutMs, 'look into the store')
     } catch (error) {

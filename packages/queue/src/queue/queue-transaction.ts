@@ -16,7 +16,7 @@ import {
 } from '@sluice/core'
 import type { QueueCore } from '../core/queue-core.ts'
 import { refuse } from '../core/refuse.ts'
-import { inTime } from '../environment/timing.ts'
+import { answeredIn } from '../environment/timing.ts'
 import type { DoneOptions, Held } from '../held/held.ts'
 import { checkDoneOptions, HeldKey } from '../held/held-key.ts'
 import { checkAddAfter, checkAddOptions } from './check-add.ts'
@@ -147,7 +147,9 @@ export class QueueTransaction<T> {
     const next = (): Awaitable<readonly (Reply | Failure)[]> => {
       const step = stepFrom(parts, at)
       at += step.length
-      const opening = inTime(calls.open(), calls.options.timeoutMs, 'open the store')
+      const opening = answeredIn(calls.open(), calls.options.timeoutMs, () =>
+        calls.handle.notInTime('open the store'),
+      )
       return then(opening, () => send(step)) as Awaitable<readonly (Reply | Failure)[]>
     }
     const take = (replies: readonly (Reply | Failure)[]): void => {

@@ -1,6 +1,9 @@
 import { getEventListeners } from 'node:events'
 import { type ErrorCode, SluiceError, systemClock } from '@sluice/core'
+import { memoryDriver } from '@sluice/memory'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { createQueue } from '../../src/index.ts'
+import { LateDriver } from '../support/late-driver.ts'
 import { fakeRealTime } from '../support/real-time.ts'
 import { refusal } from '../support/refusal.ts'
 import { batchedSetups, Scene, seen, take } from '../support/setups.ts'
@@ -331,4 +334,28 @@ describe.each(slowSetups)('outages over $way', (setup) => {
     expect(scene.late.count('open')).toBe(opens)
     scene.takeErrors()
   })
+})
+
+test('a store that was not open in time is named with the error of the attempt before', async () => {
+  const time = fakeRealTime()
+  const driver = new LateDriver(memoryDriver())
+  const queue = createQueue<string>({ name: 'q', driver, timeoutMs: 3_000, onError() {} })
+  driver.before = ({ verb }) => {
+    if (verb !== 'open' || driver.count('open') > 1) return
+    driver.hold('open')
+    throw new SluiceError('ERR_STORE_BUSY', 'queue.db is locked', { retryable: true })
+  }
+  const calls = [queue.add('a'), queue.cancel('a'), queue.inspect.counts()].map(refusal)
+  await time.pass(3_000)
+  const first = await calls[2]
+  expect(first).toMatchObject({ code: 'ERR_STORE_BUSY' })
+  const late = [...calls.slice(0, 2), refusal(queue.len())]
+  await time.pass(3_000)
+  for (const error of await Promise.all(late)) {
+    expect(error).toMatchObject({ code: 'ERR_TIMEOUT', retryable: true })
+    expect(error).toMatchObject({ cause: { code: 'ERR_STORE_BUSY' } })
+    expect(String(error)).toContain('an attempt before failed: queue.db is locked')
+  }
+  driver.letGo('open')
+  await queue.close()
 })

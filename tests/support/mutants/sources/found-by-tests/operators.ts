@@ -317,4 +317,18 @@ export const foundByTestsOfOperators: readonly FoundByTest[] = [
       title: 'a server that refuses changes for want of replicas is a failure',
     },
   },
+  {
+    name: 'a store that was not open in time is reported without the error of the attempt before',
+    edits: [
+      {
+        file: 'packages/queue/src/driver/driver-handle.ts',
+        find: 'return notInTime(aim, undefined, this.#failure)',
+        replace: 'return notInTime(aim)',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/driver/outages.test.ts',
+      title: 'a store that was not open in time is named with the error of the attempt before',
+    },
+  },
 ]
