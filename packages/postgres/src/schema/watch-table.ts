@@ -70,6 +70,8 @@ interface Checked extends TableWatch {
   readonly schema: string
   /** The table, quoted. */
   readonly relation: string
+  /** The table without its schema, quoted: what expressions call its rows. */
+  readonly alias: string
   /** The trigger function, quoted. */
   readonly functionName: string
   readonly triggerOf: (event: TableEvent) => string
@@ -117,6 +119,7 @@ function checkWatch(given: TableWatch): Checked {
     on,
     schema,
     relation: prefix + quoteIdentifier(table),
+    alias: quoteIdentifier(table),
     functionName: prefix + quoteIdentifier(name),
     triggerOf: (event) => quoteIdentifier(`${name}_${event}`),
   }
@@ -130,10 +133,10 @@ function shortened(table: string): string {
 }
 
 /** The rows of a statement whose keys are added: `sluice_new` and `sluice_old` are what it changed. */
-function changedRows({ key, item, when }: Checked, table: string, rank: number): string {
+function changedRows({ key, item, when, alias }: Checked, table: string, rank: number): string {
   const condition = when === undefined ? '' : ` where (\n${when}\n)`
   const value = item === undefined ? '' : `, (\n${item}\n)::jsonb as item, ${rank} as rank`
-  return `select (\n${key}\n)::text as key${value} from ${table}${condition}`
+  return `select (\n${key}\n)::text as key${value} from ${table} as ${alias}${condition}`
 }
 
 function bodyFor(watch: Checked): string {
@@ -176,7 +179,7 @@ const tablesOf: Readonly<Record<TableEvent, string>> = {
 }
 
 function scriptFor(watch: Checked): string {
-  const { relation, functionName, triggerOf, on, key, item, when, drop, schema } = watch
+  const { relation, alias, functionName, triggerOf, on, key, item, when, drop, schema } = watch
   const dropped = (event: TableEvent): string =>
     `drop trigger if exists ${triggerOf(event)} on ${relation};`
   if (drop === true) {
@@ -186,8 +189,9 @@ function scriptFor(watch: Checked): string {
   const parts = [`(\n${key}\n)::text`, ...(item === undefined ? [] : [`(\n${item}\n)::jsonb`])]
   const condition = when === undefined ? '' : ` where (\n${when}\n)`
   return [
-    // A mistake in an expression, or a missing function, would fail each change of the table.
-    `do ${quotes}\nbegin\nperform ${called}::regproc;\nperform ${parts.join(', ')} from ${relation}${condition} limit 0;\nend\n${quotes};`,
+    // A mistake in an expression, or a missing function, would fail each change of the table. Like the rows
+    // that a trigger gets, those of the inner select have no system columns, and no schema in their name.
+    `do ${quotes}\nbegin\nperform ${called}::regproc;\nperform ${parts.join(', ')} from (select * from ${relation}) as ${alias}${condition} limit 0;\nend\n${quotes};`,
     `create or replace function ${functionName}() returns trigger language plpgsql`,
     'set search_path from current',
     'set standard_conforming_strings from current',
@@ -250,10 +254,11 @@ export async function watchTable(
   }
 }
 
-/** The error for a table that does not exist, which is one of the caller's and not of the store. */
+/** The error for a table that is not there, or not in an expression: one of the caller's, not of the store. */
 function missingTable(error: unknown): SluiceError | undefined {
   if (!SluiceError.is(error) || sqlStateOf(error.cause) !== '42P01') return undefined
   const { message } = error.cause as Error
-  const advice = 'name it with its schema if it is not on the search path, such as shop.orders'
+  const advice =
+    'name it with its schema if it is not on the search path, such as shop.orders, but without it in expressions'
   return new SluiceError('ERR_STORE', `${message}; ${advice}`, { cause: error.cause })
 }

@@ -202,6 +202,20 @@ test('names and texts that need quotes; columns named like the variables of the 
   await server.pool.query('drop schema "it""s" cascade')
 })
 
+test('expressions name the columns by the table, too, and its whole row', async () => {
+  await watchTable(
+    { pool: server.pool },
+    { ...orders, key: '"Orders".customer', item: 'to_jsonb("Orders")', when: '"Orders".id > 1' },
+  )
+  await server.pool.query(`insert into shop."Orders" values (1, 'a', 'new'), (2, 'b', 'new')`)
+  const item = { id: 2, customer: 'b', state: 'new', keys: null }
+  expect(await taken()).toEqual([['b', item]])
+  await server.pool.query(`update shop."Orders" set customer = 'c' where id = 2`)
+  expect(await takenKeys()).toEqual(['b', 'c'])
+  await server.pool.query(`delete from shop."Orders"`)
+  expect(await takenKeys()).toEqual(['c'])
+})
+
 test('a role that writes to the table needs only the rights of a producer', async () => {
   await server.pool.query(`create role writer login password 'secret'; create role others;
     grant usage on schema shop to writer; grant insert on shop."Orders" to writer;
@@ -232,7 +246,9 @@ test('a text in the place of what to watch is refused as such', async () => {
 
 test('an expression with a mistake is refused, and the table stays as it was', async () => {
   await watchTable({ pool: server.pool }, orders)
-  for (const wrong of [{ key: 'nothing' }, { when: 'customer' }, { item: 'id::json ->' }]) {
+  const inNoTrigger = [{ key: 'shop."Orders".customer' }, { key: 'ctid' }]
+  const wrongs = [{ key: 'nothing' }, { when: 'customer' }, { item: 'id::json ->' }]
+  for (const wrong of [...wrongs, ...inNoTrigger]) {
     await expect(watchTable({ pool: server.pool }, { ...orders, ...wrong })).rejects.toMatchObject({
       code: 'ERR_STORE',
       retryable: false,

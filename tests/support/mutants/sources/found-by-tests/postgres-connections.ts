@@ -242,4 +242,32 @@ export const foundByTestsOfPostgresConnections: readonly FoundByTest[] = [
       title: 'old connections that are not tried keep no place in the pool',
     },
   },
+  {
+    name: 'a watched table refuses changes for an expression that the check lets through',
+    edits: [
+      {
+        file: 'packages/postgres/src/schema/watch-table.ts',
+        find: 'from (select * from',
+        replace: 'from (select *, ctid from',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/schema/watch-table.test.ts',
+      title: 'an expression with a mistake is refused, and the table stays as it was',
+    },
+  },
+  {
+    name: 'the expressions of a watched table cannot name its rows by the table',
+    edits: [
+      {
+        file: 'packages/postgres/src/schema/watch-table.ts',
+        find: 'alias: quoteIdentifier(table),',
+        replace: "alias: quoteIdentifier('changed'),",
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/schema/watch-table.test.ts',
+      title: 'expressions name the columns by the table, too, and its whole row',
+    },
+  },
 ]
