@@ -15,6 +15,7 @@ test.each([
   [['drain', 'ordrs']],
   [['ls', 'ordrs']],
   [['get', 'ordrs', 'a']],
+  [['explain', 'ordrs', 'a']],
   [['counts', 'ordrs']],
   [['describe', 'ordrs']],
   [['leases', 'ordrs']],

@@ -10,6 +10,7 @@ import { formatInstant } from '../../output/instant.ts'
 import type { Paint } from '../../output/paint.ts'
 import { cutTo } from '../../output/table.ts'
 import { errorLine } from '../../rows/key-columns.ts'
+import { knownQueue } from '../../stores/known-queue.ts'
 
 /** The maximum length of an item that is shown. */
 const itemMax = 100
@@ -90,7 +91,8 @@ export const explain: CommandSpec = {
     const queue = input.queue()
     const key = checkedKey(input.positional(1) ?? '')
     const { inspection } = await context.store('existing')
-    const explanation = await inspection.queue(queue).explain(key)
+    const inspect = await knownQueue(context, inspection, queue)
+    const explanation = await inspect.explain(key)
     const { info, ...sentence } = explanation
     if (print.isDocument) await print.document({ queue, ...sentence })
     else await print.lines(linesOf(queue, explanation, print.paint))

@@ -175,4 +175,18 @@ export const foundByTestsOfPrograms: readonly FoundByTest[] = [
       title: 'an option that is empty leads to no other store or keys than those it was to name',
     },
   },
+  {
+    name: 'a key of a queue that is not there is explained',
+    edits: [
+      {
+        file: 'packages/cli/src/commands/inspect/explain.ts',
+        find: 'await knownQueue(context, inspection, queue)',
+        replace: 'inspection.queue(queue)',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/naming-queues.test.ts',
+      title: '["explain","ordrs","a"] is refused, with the name that was meant, and makes no queue',
+    },
+  },
 ]
