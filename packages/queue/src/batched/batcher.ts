@@ -285,8 +285,7 @@ export abstract class Batcher<Request, Reply> implements BatchRules<Request, Rep
   #expire(): void {
     const now = systemClock.monotonicMs()
     const { handle } = this.calls
-    const unopened = (): SluiceError | undefined =>
-      handle.isOpen ? undefined : handle.notInTime('open the store')
+    const unopened = () => (handle.isOpen ? undefined : handle.notInTime('open the store'))
     const unknown = 'the store did not answer in time'
     this.#unanswered.expire(now, () => unopened() ?? unknownOutcome(unknown))
     for (const job of [...this.#waiting.all(), ...this.#halves.flat()]) {

@@ -310,7 +310,7 @@ export class QueueCore implements HeldOwner, CallOwner {
     held.phase = 'finishing'
     try {
       const answer = this.backend.finishes.finish(held, request)
-      return isPromise(answer) ? answer : resolvedFinish(answer)
+      return typeof answer === 'string' ? resolvedFinish(answer) : answer
     } catch (error) {
       held.phase = 'held'
       return Promise.reject(error)

@@ -4,7 +4,6 @@ import {
   checkObject,
   type ForgetOutcome,
   isOwnKey,
-  isPromise,
   type Limiter,
 } from '@sluice/core'
 import { defaultControllerLimiter } from '@sluice/limiters'
@@ -130,7 +129,7 @@ class PlainRateLimitingQueue<T> extends PlainDelayingQueue<T> implements RateLim
       if (this.core.phase === 'closed') throw this.core.calls.closedError()
       this.core.plans.forget({ item })
       const answer = this.core.backend.adds.forget(key)
-      return isPromise(answer) ? answer : resolvedForget(answer)
+      return typeof answer === 'string' ? resolvedForget(answer) : answer
     } catch (error) {
       return Promise.reject(error)
     }
