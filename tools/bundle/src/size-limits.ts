@@ -24,7 +24,7 @@ export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/metrics': 11,
   '@sluice/metrics/opentelemetry': 16,
   '@sluice/metrics/prometheus': 13,
-  '@sluice/postgres': 50.1,
+  '@sluice/postgres': 50.2,
   '@sluice/redis': 48.3,
   '@sluice/sqlite': 29,
   sluice: 72.3,

@@ -239,6 +239,8 @@ export async function watchTable(
   const { watchFound, watchRoles } = statementsFor(schema, channelOf(schema))
   try {
     return await connections.transaction(async (connection) => {
+      // Whatever changes the table waits behind this, also for a transaction that stays open for hours.
+      await connection.script(`set local lock_timeout = ${Math.ceil(settings.timeoutMs / 4)}`)
       const [before] = await connection.query(watchFound, [checked.functionName])
       const existed = flag(before?.['found'])
       await connection.script(scriptFor(checked))
@@ -248,10 +250,17 @@ export async function watchTable(
       return { rolesWithoutRights: rows.map(({ role }) => String(role)), existed }
     })
   } catch (error) {
-    throw missingTable(error) ?? error
+    throw lockedTable(error, checked) ?? missingTable(error) ?? error
   } finally {
     await connections.close()
   }
+}
+
+/** The error for a table that is not free in time. */
+function lockedTable(error: unknown, { table }: Checked): SluiceError | undefined {
+  if (!SluiceError.is(error, 'ERR_STORE_BUSY')) return undefined
+  const message = `another transaction has changed or locked the table ${table}; repeat it when that has ended`
+  return new SluiceError('ERR_STORE_BUSY', message, { cause: error.cause, retryable: true })
 }
 
 /** The error for a table that is not there, or not in an expression: one of the caller's, not of the store. */

@@ -186,6 +186,22 @@ test('a table that does not exist is named', async () => {
   expect(String(error)).not.toMatch(/migrate/)
 })
 
+test('a table that a long transaction has changed is left alone, and its writers do not wait', async () => {
+  const client = await server.pool.connect()
+  await client.query(`begin; insert into shop."Orders" values (1, 'a', 'new')`)
+  const error: unknown = await watchTable(
+    { connectionString: server.url, timeoutMs: 800 },
+    orders,
+  ).catch((thrown) => thrown)
+  const waiting = await server.pool.query('select from pg_locks where not granted')
+  await client.query('commit')
+  client.release()
+  expect(error).toMatchObject({ code: 'ERR_STORE_BUSY', retryable: true })
+  expect(String(error)).toMatch(/another transaction .* the table shop."Orders"; repeat it/)
+  expect(waiting.rowCount).toBe(0)
+  expect(await watchTable({ pool: server.pool }, orders)).toMatchObject({ existed: false })
+})
+
 test('names and texts that need quotes; columns named like the variables of the trigger', async () => {
   await sql(server.url, migrationSql({ schema: 'it"s' }))
   const queue = `it's \\ "quoted"`

@@ -270,4 +270,19 @@ export const foundByTestsOfPostgresConnections: readonly FoundByTest[] = [
       title: 'expressions name the columns by the table, too, and its whole row',
     },
   },
+  {
+    name: 'a table is watched as soon as a long transaction ends, and its writers wait for that, too',
+    edits: [
+      {
+        file: 'packages/postgres/src/schema/watch-table.ts',
+        find: 'set local lock_timeout',
+        replace: 'set local deadlock_timeout',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/schema/watch-table.test.ts',
+      title:
+        'a table that a long transaction has changed is left alone, and its writers do not wait',
+    },
+  },
 ]
