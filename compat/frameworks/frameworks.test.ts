@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { sqliteDriver } from '@sluice/sqlite'
 import { inspectStore } from 'sluice'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -13,7 +14,7 @@ import { eventually, type Program, refused, startProgram } from '../pages/progra
 
 const path = 'docs/guides/frameworks.md'
 const page = layOutPage(path)
-const modules = new URL('../node_modules/', import.meta.url).pathname
+const modules = fileURLToPath(new URL('../node_modules/', import.meta.url))
 afterAll(() => page.remove())
 
 const token = 'a token of more than sixteen letters'

@@ -8,10 +8,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { fencesOf } from '../../tools/doctest/src/fence.ts'
 
-const root = new URL('../../', import.meta.url).pathname
+const root = fileURLToPath(new URL('../../', import.meta.url))
 
 /** Our packages, as a program beside these libraries finds them. */
 const packages = {

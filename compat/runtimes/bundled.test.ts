@@ -11,11 +11,12 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { expect, onTestFinished, test } from 'vitest'
 import webpack from 'webpack'
 
-const root = new URL('../../', import.meta.url).pathname
+const root = fileURLToPath(new URL('../../', import.meta.url))
 const bunArch = process.arch === 'arm64' ? 'aarch64' : process.arch
 const bun = join(
   realpathSync(join(root, 'compat/node_modules/bun')),

@@ -3,8 +3,9 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
-export const root = new URL('../..', import.meta.url).pathname
+export const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Where a document is shown; undefined if it is not a page. Names have no ending. */
 export function pageOf(path) {

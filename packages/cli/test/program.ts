@@ -2,10 +2,11 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import { scratchFolder } from './cli.ts'
 
-const bin = new URL('../src/bin.ts', import.meta.url).pathname
+const bin = fileURLToPath(new URL('../src/bin.ts', import.meta.url))
 const flags = ['--conditions=sluice-source', '--experimental-strip-types', '--no-warnings', bin]
 
 /** The real program in a process of its own. */

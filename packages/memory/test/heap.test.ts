@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 
 /** Runs a program in a process of its own, so that nothing else is on the heap. */
 async function measure<Result>(program: string, ...args: string[]): Promise<Result> {
-  const path = new URL(`./programs/${program}.ts`, import.meta.url).pathname
+  const path = fileURLToPath(new URL(`./programs/${program}.ts`, import.meta.url))
   const flags = ['--expose-gc', '--experimental-strip-types', '--no-warnings']
   const command = [...flags, '--conditions=sluice-source', path, ...args]
   const { stdout } = await promisify(execFile)(process.execPath, command)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
 import { sqliteDriver } from '@sluice/sqlite'
 import { test, vi } from 'vitest'
 import type { SqliteDatabase } from '../src/library/database.ts'
@@ -119,7 +120,7 @@ test('a process does not end while its write waits for a lock', async () => {
     process.execPath,
     [
       ...['--conditions=sluice-source', '--disable-warning=ExperimentalWarning'],
-      new URL('children/waiting-add.ts', import.meta.url).pathname,
+      fileURLToPath(new URL('children/waiting-add.ts', import.meta.url)),
       file,
     ],
     { stdio: ['ignore', 'pipe', 'inherit'] },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Claim } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
@@ -291,7 +292,7 @@ test('an idle queue runs no statement between ticks, and few in one', async () =
 })
 
 test('an idle process takes at most a hundredth of a core', async () => {
-  const program = new URL('children/idle.ts', import.meta.url).pathname
+  const program = fileURLToPath(new URL('children/idle.ts', import.meta.url))
   const flags = ['--conditions=sluice-source', '--disable-warning=ExperimentalWarning']
   const args = [...flags, program, scratchFile()]
   const { stdout } = await promisify(execFile)(process.execPath, args)

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises' // real time: clocks are what is tested
+import { fileURLToPath } from 'node:url'
 import { monotonicNow, watchHoldUps } from '@sluice/needs/hold-ups'
 import { SteppedClock, startWithClock } from '@sluice/needs/stepped-clock'
 import { startPostgres } from '@sluice/test-postgres'
@@ -15,7 +16,7 @@ import { type Cell, cellsOf, type Told, watchMs } from './clock-cells.ts'
 /** Taken before a server is started, which borrows the environment of this process for its clock. */
 const environment = { ...process.env }
 
-const program = new URL('../programs/clock-worker.ts', import.meta.url).pathname
+const program = fileURLToPath(new URL('../programs/clock-worker.ts', import.meta.url))
 
 /** The stores of the matrix, and whose clock is stepped. */
 export const clockStores = [

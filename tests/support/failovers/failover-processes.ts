@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { type Record, readRecord, untilWritten } from '../witness/record.ts'
 
 /** What a process is started with. */
@@ -35,7 +36,7 @@ interface Member {
 const atWorkMsMax = 300_000
 
 /** A process that works with Sluice. */
-const sluiceProgram = new URL('../programs/failover-process.ts', import.meta.url).pathname
+const sluiceProgram = fileURLToPath(new URL('../programs/failover-process.ts', import.meta.url))
 
 /** Processes that add keys and work on them while their servers fail. */
 export class FailoverProcesses {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { createInterface, type Interface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
 
 /** What one process did in a window of time. */
 export interface IdleReport {
@@ -11,7 +12,7 @@ export interface IdleReport {
   readonly syncs: number
 }
 
-const program = new URL('../programs/waiting-worker.ts', import.meta.url).pathname
+const program = fileURLToPath(new URL('../programs/waiting-worker.ts', import.meta.url))
 
 /** A process that waits for keys, and reports what it does meanwhile. */
 export class IdleProcess {

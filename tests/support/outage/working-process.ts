@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
 import type { HoldUp } from '@sluice/needs/hold-ups'
 
 /** One line that the process says; which members it has says what it is about. */
@@ -28,7 +29,7 @@ export interface ProcessReport {
   readonly cpuMs: number
 }
 
-const program = new URL('../programs/working-process.ts', import.meta.url).pathname
+const program = fileURLToPath(new URL('../programs/working-process.ts', import.meta.url))
 
 /** A process that works on a store, from outside. */
 export class WorkingProcess {

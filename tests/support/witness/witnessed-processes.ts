@@ -2,10 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises' // real time: other processes
+import { fileURLToPath } from 'node:url'
 import { heldUpMs, monotonicNow, watchHoldUps } from '@sluice/needs/hold-ups'
 import { type Line, type Record, readRecord, untilWritten } from './record.ts'
 
-const program = new URL('../programs/witnessed-process.ts', import.meta.url).pathname
+const program = fileURLToPath(new URL('../programs/witnessed-process.ts', import.meta.url))
 
 /** Where Debian has the library that sets the wall clock of a single process. */
 const faketime = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1'

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import { fakeClock } from '@sluice/core/testing'
 import pg from 'pg'
 import { createQueue, createWorker } from 'sluice'
@@ -11,7 +12,9 @@ import { type PostgresServer, startPostgres } from '../../support/stores/postgre
 // A process is killed between the return of a handler and the acknowledgement of its finish. Its keys
 // run again or are finished, and are never held by a process that is gone.
 
-const program = new URL('../../support/programs/finishing-process.ts', import.meta.url).pathname
+const program = fileURLToPath(
+  new URL('../../support/programs/finishing-process.ts', import.meta.url),
+)
 const points = ['returned', 'queued', 'sent', 'committed'] as const
 
 /** Runs the program until it has killed itself; the keys whose handlers it ran. */

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import { hasRedis, startRedis } from '@sluice/test-redis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { PrintedSpan } from '../../support/programs/traced-process.ts'
@@ -8,7 +9,7 @@ import { startPostgres } from '../../support/stores/postgres-server.ts'
 // Two processes add keys, a third one runs them, with the SDK of OpenTelemetry in each: the runs are
 // linked to the adds of both.
 
-const program = new URL('../../support/programs/traced-process.ts', import.meta.url).pathname
+const program = fileURLToPath(new URL('../../support/programs/traced-process.ts', import.meta.url))
 
 function spansOf(...args: readonly string[]): Promise<PrintedSpan[]> {
   return new Promise((resolve, reject) => {

@@ -2,11 +2,12 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { type Fence, promisedOutput } from './fence.ts'
 
-const home = new URL('..', import.meta.url).pathname
-const root = new URL('../../..', import.meta.url).pathname
+const home = fileURLToPath(new URL('..', import.meta.url))
+const root = fileURLToPath(new URL('../../..', import.meta.url))
 /** Ends programs that hang: a little less than the time a test has, on a machine however busy. */
 const secondsMax = 50
 

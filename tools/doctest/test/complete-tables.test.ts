@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { describe, test } from 'vitest'
 import { membersOf, tableWords } from '../src/members.ts'
 
-const root = new URL('../../../', import.meta.url).pathname
+const root = fileURLToPath(new URL('../../../', import.meta.url))
 const read = (path: string): string => readFileSync(root + path, 'utf8')
 
 /** Tables that name everything that a declaration has: page, heading, source, declaration. */

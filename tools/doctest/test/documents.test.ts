@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { afterAll, describe, test } from 'vitest'
 import { type Fence, fencesOf, firstWithSetup, newerThanNode22, packagesOf } from '../src/fence.ts'
 import { clearAway, complaints, execute, layOut } from '../src/workbench.ts'
 
 // Every TypeScript fence of every page and doc comment is compiled, and executed unless it says
 // that it is not meant to be.
-const root = new URL('../../../', import.meta.url).pathname
+const root = fileURLToPath(new URL('../../../', import.meta.url))
 const shown = /(\.md|^(packages|tools)\/[^/]+\/src\/.*\.ts)$/
 
 const fences = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {

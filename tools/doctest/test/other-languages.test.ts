@@ -3,6 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { needs } from '@sluice/needs'
 import { validate } from 'dockerfile-utils'
 import { describe, test } from 'vitest'
@@ -12,7 +13,7 @@ import { type OtherFence, otherFences } from '../src/other-fences.ts'
 import { clearAway, complaints, layOut } from '../src/workbench.ts'
 
 // Fences of other languages are checked by the tool that reads such files, or by its parser.
-const root = new URL('../../../', import.meta.url).pathname
+const root = fileURLToPath(new URL('../../../', import.meta.url))
 const pages = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.md'], {
   cwd: root,
   encoding: 'utf8',
@@ -79,7 +80,7 @@ describe('systemd', () => {
   for (const fence of fences.filter(({ kind }) => kind === 'systemd')) {
     test.skipIf(!hasSystemd)(title(fence), () => {
       // It looks for the program, which is elsewhere here.
-      const unit = fence.code.replace('/usr/bin/node', process.execPath)
+      const unit = fence.code.replace('/usr/bin/node', `"${process.execPath}"`)
       assert.equal(said('systemd-analyze', ['verify', '--man=no'], 'orders.service', unit), '')
     })
   }

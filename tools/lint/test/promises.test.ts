@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { ESLint } from 'eslint'
 import { test } from 'vitest'
 
 // The fixture is two packages, because the mistake that matters is a call into another one.
-const root = new URL('../../../', import.meta.url).pathname
+const root = fileURLToPath(new URL('../../../', import.meta.url))
 const fixture = `${root}tools/lint/fixture`
 const file = `${fixture}/caller/src/mistakes.ts`
 

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 
 /** How a program ended, and its output, line by line. */
@@ -10,7 +11,7 @@ export interface Ended {
 const flags = ['--conditions=sluice-source', '--experimental-strip-types', '--no-warnings']
 
 function programOf(name: string): string {
-  return new URL(`./programs/${name}.ts`, import.meta.url).pathname
+  return fileURLToPath(new URL(`./programs/${name}.ts`, import.meta.url))
 }
 
 /** Runs a program with these variables in its environment; resolves to what it wrote to stderr. */

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import { systemClock } from '@sluice/core'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { createQueue, createWorker, SluiceError, stopOnSignals } from '../../src/index.ts'
 
-const program = new URL('../support/programs/stopping.ts', import.meta.url).pathname
+const program = fileURLToPath(new URL('../support/programs/stopping.ts', import.meta.url))
 
 /** The program under test, by its output. */
 class Program {

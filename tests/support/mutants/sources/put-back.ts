@@ -3,12 +3,13 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
+import { fileURLToPath } from 'node:url'
 import { isTest, type Run, type SourceEdit, type Test } from './source-mutant.ts'
 
-const root = new URL('../../../../', import.meta.url).pathname
+const root = fileURLToPath(new URL('../../../../', import.meta.url))
 const preload = new URL('mutate.mjs', import.meta.url).href
-const config = new URL('vitest.config.ts', import.meta.url).pathname
-const torture = new URL('../../../torture.ts', import.meta.url).pathname
+const config = fileURLToPath(new URL('vitest.config.ts', import.meta.url))
+const torture = fileURLToPath(new URL('../../../torture.ts', import.meta.url))
 const vitest = new URL('node_modules/vitest/vitest.mjs', new URL('../../../', import.meta.url))
   .pathname
 
