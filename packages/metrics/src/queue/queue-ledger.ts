@@ -177,27 +177,20 @@ export class QueueLedger {
     if (dedupe === 'client-go' && !isPromised) this.#delay(key, laterAt, priority)
   }
 
-  /** The run of a parked key waits for its end; that of a held one counts until it is given back. */
+  /** The run of a parked key waits until it is unparked. An add answers so for a key that is not held. */
   #askedParked(
     { key, priority }: Ask,
     { dueAt }: AskReply,
     delayMs: number,
     dedupe: AskOptions['dedupe'],
-    moment: Moment,
+    { now }: Moment,
   ): void {
     if (!this.#isAlone) return
-    const mark = this.#marks.get(key)
-    const parked = this.#parked.get(key)
-    if (mark !== undefined) this.#raise(mark, priority)
-    // A key that is known as parked is not held: all that are held need not be looked through.
-    else if (parked === undefined && this.#isHeld(key)) this.#pend({ key, dueAt, priority }, moment)
-    else {
-      const known = parked ?? { dueAt, laterAt: never, priority }
-      const secondAt = Math.max(known.dueAt, moment.now + delayMs)
-      const isSecond = dedupe === 'client-go' && dueAt <= moment.now && secondAt > moment.now
-      const laterAt = isSecond ? Math.min(known.laterAt, secondAt) : known.laterAt
-      this.#parked.set(key, { key, dueAt, laterAt, priority: Math.max(priority, known.priority) })
-    }
+    const known = this.#parked.get(key) ?? { dueAt, laterAt: never, priority }
+    const secondAt = Math.max(known.dueAt, now + delayMs)
+    const isSecond = dedupe === 'client-go' && dueAt <= now && secondAt > now
+    const laterAt = isSecond ? Math.min(known.laterAt, secondAt) : known.laterAt
+    this.#parked.set(key, { key, dueAt, laterAt, priority: Math.max(priority, known.priority) })
   }
 
   #isHeld(key: string): boolean {

@@ -352,4 +352,18 @@ export const foundByTestsOfMetrics: readonly FoundByTest[] = [
       title: 'a store that no queue has opened yet is no error',
     },
   },
+  {
+    name: 'a key that is unparked before it is due is in the depth',
+    edits: [
+      {
+        file: 'packages/metrics/src/queue/queue-ledger.ts',
+        find: 'if (dueAt > now) this.#delay(key, dueAt, priority)\n    else this',
+        replace: 'this',
+      },
+    ],
+    finder: {
+      file: 'tests/test/metrics/metrics.test.ts',
+      title: 'parked keys leave the depth, and come back when they are unparked',
+    },
+  },
 ]
