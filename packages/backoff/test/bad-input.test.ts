@@ -23,6 +23,8 @@ const exponential = { initialMs: 1, maxMs: 2, resetMs: 3, factor: 2 }
 const manager = jitteredBackoffManager({ durationMs: 1 })
 const nothing = () => {}
 const never = () => false
+const always = () => true
+const stopped = AbortSignal.abort()
 const backoff = new Backoff({ durationMs: 1, steps: 1 })
 const clock = manager.clock
 
@@ -127,6 +129,10 @@ test.each<[string, () => unknown]>([
   ['signal', () => loose(pollUntil)(never, { intervalMs: 1, signal: 'x' })],
   ['clock', () => loose(pollUntil)(never, { intervalMs: 1, clock: 5 })],
   ['interval', () => loose(pollUntil)(never, { interval: 1 })],
+  ['timeout', () => loose(pollUntil)(always, { intervalMs: 1, timeout: 5 })],
+  ['signals', () => loose(exponentialBackoff)(backoff, always, { signals: [] })],
+  ['slides', () => loose(backoffUntil)(nothing, manager, { signal: stopped, slides: true })],
+  ['sliding', () => loose(nonSlidingUntil)(nothing, 1, { signal: stopped, sliding: true })],
 ])('%s is named when it is refused', async (parameter, call) => {
   const caught = await catchError(call)
   expect(caught).toMatchObject({
