@@ -75,6 +75,22 @@ describe.each(['better-sqlite3', 'node:sqlite'] as const)('an exclusive database
     database.close()
   })
 
+  test('is required where the connection keeps the file locked', async () => {
+    const database = loadLibrary(name).open(scratchFile())
+    database.exec('pragma locking_mode = exclusive; create table mine (a)')
+    assert.throws(() => sqliteDriver({ database }), {
+      code: 'ERR_INVALID_INPUT',
+      parameter: 'database',
+      message: /locking_mode = exclusive, .*set exclusive: true/,
+    })
+    const driver = sqliteDriver({ database, exclusive: true })
+    await driver.open({})
+    await driver.add('q', [ask('a')], askOptions)
+    assert.equal((await driver.counts('q', { cap: 1 })).ready, 1)
+    await driver.close()
+    database.close()
+  })
+
   test('is opened when a transaction of the caller has ended', async () => {
     const database = loadLibrary(name).open(scratchFile())
     const driver = sqliteDriver({ database, exclusive: true })

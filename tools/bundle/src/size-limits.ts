@@ -26,7 +26,7 @@ export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/metrics/prometheus': 13,
   '@sluice/postgres': 50.2,
   '@sluice/redis': 48.3,
-  '@sluice/sqlite': 29,
+  '@sluice/sqlite': 29.1,
   sluice: 72.3,
   'sluice/testing': 3,
   'sluice/transfer': 25,

@@ -1,6 +1,6 @@
 import { type Awaitable, type Clock, isPromise, SluiceTypeError } from '@sluice/core/driver'
 import { adaptDatabase } from '../library/bun-database.ts'
-import type { SqliteDatabase } from '../library/database.ts'
+import { type SqliteDatabase, singleValue } from '../library/database.ts'
 import { canShareFiles, type LibraryName, libraryBehind, loadLibrary } from '../library/library.ts'
 import {
   type DatabaseOptions,
@@ -86,6 +86,13 @@ function guestTarget(options: DatabaseOptions, environment: SqliteEnvironment): 
     throw new SluiceTypeError(
       'exclusive',
       'must be true for a database in memory; there is no second connection to it',
+    )
+  }
+  if (singleValue(database, 'pragma locking_mode') === 'exclusive') {
+    throw new SluiceTypeError(
+      'database',
+      'must not have pragma locking_mode = exclusive, which locks out the connection of the driver; ' +
+        'to let the driver use yours, set exclusive: true',
     )
   }
   return {

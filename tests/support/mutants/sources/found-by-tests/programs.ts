@@ -189,4 +189,18 @@ export const foundByTestsOfPrograms: readonly FoundByTest[] = [
       title: '["explain","ordrs","a"] is refused, with the name that was meant, and makes no queue',
     },
   },
+  {
+    name: 'a database that keeps its file locked is opened by a second connection',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection/target.ts',
+        find: "singleValue(database, 'pragma locking_mode') === 'exclusive'",
+        replace: 'false',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/connection-settings.test.ts',
+      title: 'is required where the connection keeps the file locked',
+    },
+  },
 ]
