@@ -44,21 +44,19 @@ test('a server starts on another port if a program has taken the one that was fr
   expect(await mine).not.toBe(await other)
 })
 
-test.each([
-  ['with a space', process.platform !== 'win32'],
-  [`too-long-for-a-socket-${'x'.repeat(100)}`, false],
-])('a server starts where the folder of temporary files is %s', async (name, hasSocket) => {
-  const folder = mkdtempSync(join(hasSocket ? '/tmp' : tmpdir(), `${name}-`))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
-  // A server that is started by root runs under another user.
-  chmodSync(folder, 0o755)
-  vi.stubEnv('TMPDIR', folder)
-  const server = await startPostgres()
-  onTestFinished(() => server.dispose())
-  expect(await shown(server.socketUrl, 'unix_socket_directories')).toBe(
-    hasSocket ? await shown(server.url, 'data_directory') : '',
-  )
-})
+test.each(['with a space', `too-long-for-a-socket-${'x'.repeat(100)}`])(
+  'a server starts where the folder of temporary files is %s',
+  async (name) => {
+    const folder = mkdtempSync(join(tmpdir(), `${name}-`))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    // A server that is started by root runs under another user.
+    chmodSync(folder, 0o755)
+    vi.stubEnv('TMPDIR', folder)
+    const server = await startPostgres()
+    onTestFinished(() => server.dispose())
+    expect(await shown(server.socketUrl, 'data_directory')).toContain(name)
+  },
+)
 
 test('the server that the environment names is used and left alone', async () => {
   vi.stubEnv('SLUICE_TEST_POSTGRES_URL', 'postgres://db.example/app')
