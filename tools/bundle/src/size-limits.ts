@@ -5,7 +5,7 @@
  */
 export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/backoff': 5,
-  '@sluice/cli': 319,
+  '@sluice/cli': 319.2,
   '@sluice/conformance': 91.5,
   '@sluice/conformance/cli': 79.8,
   '@sluice/conformance/node-test': 77.4,
@@ -27,7 +27,7 @@ export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/postgres': 50.2,
   '@sluice/redis': 48.3,
   '@sluice/sqlite': 29.1,
-  sluice: 72.3,
+  sluice: 72.4,
   'sluice/testing': 3,
   'sluice/transfer': 25,
 }
@@ -36,7 +36,7 @@ export const sizeLimits: Readonly<Record<string, number>> = {
 export const browserLimits = {
   atFirst: 29.8,
   atFirstWithWorker: 36.2,
-  inOneFile: 58.6,
+  inOneFile: 58.7,
   /** What is not fetched at first. */
   later: [
     'core/src/driver/history.ts',

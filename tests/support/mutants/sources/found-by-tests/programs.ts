@@ -186,7 +186,7 @@ export const foundByTestsOfPrograms: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/cli/test/naming-queues.test.ts',
-      title: '["explain","ordrs","a"] is refused, with the name that was meant, and makes no queue',
+      title: 'is refused, with the name that was meant, and makes no queue',
     },
   },
   {
