@@ -58,6 +58,8 @@ export const endingCases: readonly QueueCase[] = [
       await queue.shutDown()
       const [a, b, c, d] = helds
       assert.ok(a && b && c && d)
+      await s.refused(queue.add(a.item), 'ERR_SHUT_DOWN')
+      await s.refused(queue.addMany([a.item]), 'ERR_SHUT_DOWN')
       assert.equal(await queue.addAfter(a.item, 1_000), 'added')
       assert.equal(await a.done(), 'delayed')
       assert.equal(await b.retry(new Error('why')), 'delayed')

@@ -157,6 +157,7 @@ describe('a limiter around a queue that is not ours', () => {
     await queue.addMany(['a', 'b'])
     const helds: Held<string>[] = await queue.getMany(2)
     const drained = seen(queue.shutDownWithDrain())
+    expect(await refusal(queue.addRateLimited('a'))).toMatchObject({ code: 'ERR_SHUT_DOWN' })
     expect(await helds[0]?.retry()).toBe('idle')
     expect(await queue.doneMany(helds.slice(1))).toEqual(['idle'])
     await scene.quiet()

@@ -190,4 +190,18 @@ export const foundByTestsOfKeyStates: readonly FoundByTest[] = [
       title: 'cancel takes back delayed adds here and pending runs there',
     },
   },
+  {
+    name: 'a key that is held can be added after a shutdown',
+    edits: [
+      {
+        file: 'packages/queue/src/queue/plain-queue.ts',
+        find: 'priority, delayMs: 0 }, false)',
+        replace: 'priority, delayMs: 0 }, true)',
+      },
+    ],
+    finder: {
+      file: 'tests/test/conformance/queue-conformance.test.ts',
+      title: 'q-shut.give-back',
+    },
+  },
 ]
