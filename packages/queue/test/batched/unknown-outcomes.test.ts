@@ -7,6 +7,7 @@ import { drainKeys, holding, late, Scene, seen, take } from '../support/setups.t
 const unknown = new SluiceError('ERR_UNKNOWN_OUTCOME', 'the connection broke')
 const away = new SluiceError('ERR_STORE', 'no connection', { retryable: true })
 const busy = new SluiceError('ERR_STORE_BUSY', 'locked', { retryable: true })
+const full = new SluiceError('ERR_STORE_FULL', 'disk full', { retryable: true })
 
 /** Throws these around the next calls of a verb, one each; `undefined` lets a call pass. */
 function errors(verb: string, ...next: (Error | undefined)[]): (call: Call) => void {
@@ -117,7 +118,6 @@ describe('Store trouble: adds', () => {
     const scene = new Scene(late)
     const queue = scene.queue()
     await queue.add('open')
-    const full = new SluiceError('ERR_STORE_FULL', 'disk full', { retryable: true })
     for (const error of [away, full]) {
       scene.late.before = errors('add', error)
       const adds = [seen(queue.add('a')), seen(queue.add('b'))]
@@ -211,6 +211,19 @@ describe('Store trouble: finishing', () => {
       expect(finishing.error).toBe(away)
       expect(held.signal.aborted).toBe(false)
     }
+    expect(await held.done()).toBe('idle')
+  })
+
+  test('a key whose finish rejected stays held: its lease is renewed until the finish is repeated', async () => {
+    const { scene, queue, held } = await holding(late)
+    scene.late.before = errors('finish', full)
+    await expect(held.done()).rejects.toBe(full)
+    const other = seen(queue.get())
+    for (let passed = 0; passed < 120_000; passed += 5_000) await scene.clock.step(5_000)
+    await scene.quiet()
+    expect(other.state).toBe('waiting')
+    expect(scene.late.count('renew')).toBeGreaterThan(4)
+    expect(held.signal.aborted).toBe(false)
     expect(await held.done()).toBe('idle')
   })
 })

@@ -241,4 +241,19 @@ export const foundByTestsOfRuns: readonly FoundByTest[] = [
       title: 'is seen to have committed, though the store was out of reach when it was asked',
     },
   },
+  {
+    name: 'a key whose finish rejected is not renewed any more',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/finish-batcher.ts',
+        find: "this.held.phase = 'held'",
+        replace: "this.held.phase = 'held'; this.#core.onGivenBack(this.held, false)",
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/batched/unknown-outcomes.test.ts',
+      title:
+        'a key whose finish rejected stays held: its lease is renewed until the finish is repeated',
+    },
+  },
 ]
