@@ -79,6 +79,15 @@ describe('the screen of top', () => {
     expect(fifth).toMatch(/^QUEUE /)
   })
 
+  test.each([4, 5, 7])('fits %i lines, with the beginning of a warning', (height) => {
+    const size = { width: 20, height }
+    const many = Array.from({ length: 20 }, (_, at) => rowOf(`queue-${at}`, at))
+    const lines = new TopScreen().lines(many, 'the store is away '.repeat(9), size, plain)
+    expect(lines).toHaveLength(height)
+    expect(lines[0]).toMatch(/^the store is/)
+    expect(lines.slice(-3).join('\n')).toMatch(/^QUEUE.*\nqueue-0.*\n20 queues/)
+  })
+
   test('sorts, and reverses the order', () => {
     const screen = new TopScreen()
     screen.press('s')

@@ -115,6 +115,9 @@ const gap = 3
 /** A warning, which takes the place of the title, may be longer than a line. */
 const titleLinesMax = 4
 
+/** The lines below the title: the header, a queue, and the foot. */
+const otherLinesMin = 3
+
 /** The screen of `top`, which keys of the keyboard change. */
 export class TopScreen {
   #sort = 0
@@ -157,7 +160,8 @@ export class TopScreen {
   ): string[] {
     const { width, height } = size
     const found = this.#sorted(rows.filter(({ queue }) => queue.includes(this.#filter)))
-    const titles = folded(title, width, titleLinesMax)
+    // One line more than the screen has would scroll the first ones away.
+    const titles = folded(title, width, Math.min(titleLinesMax, height - otherLinesMin))
     const room = Math.max(1, height - titles.length - 2)
     this.#from = Math.min(this.#from, Math.max(0, found.length - room))
     const visible = found.slice(this.#from, this.#from + room)

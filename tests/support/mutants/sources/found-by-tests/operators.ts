@@ -331,4 +331,18 @@ export const foundByTestsOfOperators: readonly FoundByTest[] = [
       title: 'a store that was not open in time is named with the error of the attempt before',
     },
   },
+  {
+    name: 'top has more lines than a short screen',
+    edits: [
+      {
+        file: 'packages/cli/src/rows/top-screen.ts',
+        find: 'Math.min(titleLinesMax, height - otherLinesMin)',
+        replace: 'titleLinesMax',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/top-screen.test.ts',
+      title: 'fits 4 lines, with the beginning of a warning',
+    },
+  },
 ]
