@@ -92,6 +92,20 @@ describe.skipIf(!hasChromium)('charts, counts and actions', { timeout: 240_000 }
       await visit.end()
     })
 
+    it('counts error codes as a part where only some keys were read', async () => {
+      const driver = make()
+      const queue = stores.queue(driver, 'orders')
+      await failOnce(queue, 'failed', coded('E_HOST', 'is away'))
+      await queue.addMany(Array.from({ length: 1_001 }, (_, at) => `key/${at}`))
+      const served = await serve({ driver })
+      stores.closing(() => served.stop())
+      const visit = await Visit.begin(stage.browser, served, { at: 'failures' })
+      await visit.reads('.totals', /error codes 1\+ keys failing now 1\+ queues with failures 1\+/)
+      await visit.go(ordersPage)
+      await visit.reads('.panel a.link', /^1\+ codes, all runs$/)
+      await visit.end()
+    })
+
     it('marks incidents, says since when, and tells the value of a step', async () => {
       const driver = make()
       const clock = fakeClock(Date.UTC(2026, 10, 21, 12, 38, 33))

@@ -7,7 +7,7 @@ import { session } from '../live/session.ts'
 import { useView } from '../live/views.ts'
 import { type FailuresLocation, hashOf } from '../location/location.ts'
 import { rangeWords } from '../text/durations.ts'
-import { grouped, many } from '../text/figures.ts'
+import { atLeast, many } from '../text/figures.ts'
 import { useHeldRows, useHold } from '../ui/held-rows.ts'
 import { FailureRow } from './failure-row.tsx'
 
@@ -30,29 +30,28 @@ export function FailuresPage({ location }: { readonly location: FailuresLocation
   if (view === undefined) return <p class="waiting">Loading the failures …</p>
   const failed = groups.reduce((sum, group) => sum + group.failed, 0)
   const keys = groups.reduce((sum, group) => sum + group.keys, 0)
-  const isPart = groups.some((group) => group.isPart === true)
+  const codes = new Set(groups.map(({ code }) => code)).size
+  const queues = new Set(groups.map((group) => group.queue)).size
+  const isPart = view.more || groups.some((group) => group.isPart === true)
   return (
     <div class="screen">
       <dl class="totals">
         <div>
           <dt>failed runs, {rangeWords[view.range]}</dt>
-          <dd>{grouped(failed)}</dd>
+          <dd>{atLeast(failed, view.more)}</dd>
         </div>
         <div>
           <dt>error codes</dt>
-          <dd>{grouped(new Set(groups.map(({ code }) => code)).size)}</dd>
+          <dd>{atLeast(codes, isPart)}</dd>
         </div>
         <div>
           <dt>keys failing now</dt>
-          <dd>
-            {grouped(keys)}
-            {isPart && '+'}
-          </dd>
+          <dd>{atLeast(keys, isPart)}</dd>
         </div>
         {queue === undefined && (
           <div>
             <dt>queues with failures</dt>
-            <dd>{grouped(new Set(groups.map((group) => group.queue)).size)}</dd>
+            <dd>{atLeast(queues, isPart)}</dd>
           </div>
         )}
       </dl>

@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import type { FailureGroup, HistoryRange, QueueView } from '../../../src/wire.ts'
 import { FailureBars } from '../failures/failure-bars.tsx'
 import { hashOf } from '../location/location.ts'
-import { many, manyKeys } from '../text/figures.ts'
+import { many, manyKeys, manyOf } from '../text/figures.ts'
 import { Panel } from '../ui/panel.tsx'
 import { Scroll } from '../ui/scroll.tsx'
 import { Age } from '../ui/times.tsx'
@@ -66,6 +66,7 @@ function FailureItem({
 /** Failed runs by code, also of keys that have succeeded or were deleted since. */
 export function FailurePanel({ view }: { readonly view: QueueView }): JSX.Element {
   const groups = view.failureGroups
+  const isPart = groups.some((group) => group.isPart === true)
   return (
     <Panel
       title="Failures"
@@ -73,7 +74,7 @@ export function FailurePanel({ view }: { readonly view: QueueView }): JSX.Elemen
       aside={
         groups.length > 0 && (
           <a class="link" href={hashOf({ at: 'failures', queue: view.queue })}>
-            {many(groups.length, 'code')}, all runs
+            {manyOf('code', groups.length, isPart)}, all runs
           </a>
         )
       }

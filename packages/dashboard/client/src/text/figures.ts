@@ -19,9 +19,14 @@ export const many = manyWords
 export const atLeast = atLeastWords
 export const rate = rateWords
 
+/** A count with its noun that may be a lower bound: `1 code`, `3+ codes`. */
+export function manyOf(one: string, count: number, mayBeMore: boolean): string {
+  return `${atLeast(count, mayBeMore)} ${count === 1 && !mayBeMore ? one : `${one}s`}`
+}
+
 /** A count of keys that may be a lower bound: `1 key`, `10,000+ keys`. */
 export function manyKeys(count: number, mayBeMore: boolean): string {
-  return `${atLeast(count, mayBeMore)} ${count === 1 && !mayBeMore ? 'key' : 'keys'}`
+  return manyOf('key', count, mayBeMore)
 }
 
 /** Whether a count is a lower bound: all states are counted to the same cap. */
