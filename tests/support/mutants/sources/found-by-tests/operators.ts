@@ -342,7 +342,7 @@ export const foundByTestsOfOperators: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/cli/test/top-screen.test.ts',
-      title: 'fits 4 lines, with the beginning of a warning',
+      title: 'lines, with the beginning of a warning',
     },
   },
 ]
