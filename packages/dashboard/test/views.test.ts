@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { sqliteDriver } from '@sluice/sqlite'
 import { createRateLimitingQueue, createWorker, type Driver, memoryDriver } from 'sluice'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import type { DashboardOptions } from '../src/dashboard.ts'
 import type { KeyLines, KeyView, Overview, QueueView } from '../src/wire.ts'
 import { kept, queueOf, Site, withQuery } from './site.ts'
 
@@ -199,6 +200,23 @@ describe('items', () => {
     expect(site.errors).toHaveLength(1)
   })
 
+  test('are not shown if the redaction returns a promise', async () => {
+    const site = kept(
+      new Site({
+        redact: async () => {
+          throw new Error('no')
+        },
+      }),
+    )
+    await queueOf(site, 'orders').add('a')
+    const { body } = await site.ask<KeyLines>('/api/keys?queue=orders&items=1')
+    expect(body.keys[0]?.item).toBe('(not shown: it could not be redacted)')
+    expect(site.errors.map(String)).toEqual([
+      expect.stringContaining('redact(item) must return a value; got '),
+      'Error: no',
+    ])
+  })
+
   test('named like members of Object.prototype are complete', async () => {
     const site = kept(new Site())
     const item: unknown = JSON.parse('{"__proto__":{"polluted":1},"constructor":2}')
@@ -250,6 +268,32 @@ describe('errors', () => {
     expect(body.errors).toEqual([{ name: 'Error', message: 'about a' }])
     expect(body.line?.lastError?.message).toBe('about a')
     expect(site.errors).toContainEqual(new Error('no'))
+  })
+
+  test.each([
+    ['a promise', async () => ({ name: 'Error', message: 'm' })],
+    ['a promise that rejects', async () => Promise.reject(new Error('no'))],
+    ['nothing', () => undefined],
+    ['a text', () => 'hidden'],
+  ])('are not shown if the redaction returns %s', async (what, redactError) => {
+    const site = await failingSite({
+      redactError: redactError as unknown as DashboardOptions['redactError'],
+    })
+    const { body } = await site.ask<KeyView>('/api/key?queue=orders&key=a')
+    expect(body.line?.lastError).toEqual({
+      name: 'Error',
+      message: '(not shown: it could not be redacted)',
+    })
+    expect(site.errors.map(String)).toContainEqual(
+      expect.stringMatching(/redactError\(error\) must return \{ name, message \}; got /),
+    )
+    if (what.endsWith('rejects')) expect(site.errors).toContainEqual(new Error('no'))
+  })
+
+  test('have a name and a message, whatever is left of them', async () => {
+    const site = await failingSite({ redactError: () => ({}) as never })
+    const { body } = await site.ask<KeyView>('/api/key?queue=orders&key=a')
+    expect(body.line?.lastError).toEqual({ name: 'Error', message: '' })
   })
 })
 

@@ -1,3 +1,4 @@
+import { describeValue, isPromise, SluiceTypeError } from '@sluice/core'
 import type { KeyInfo, LastError } from 'sluice'
 import type { AboutKey, DashboardOptions } from '../dashboard.ts'
 import type { KeyLine } from '../wire.ts'
@@ -32,8 +33,10 @@ export class KeyDisplay {
     const { redact } = this.#hooks
     if (redact === undefined) return item
     try {
+      const answer = redact(item, about)
+      if (isPromise(answer)) this.#refuse('redact(item)', 'a value', answer)
       // `null` stands for values that JSON cannot represent.
-      return redact(item, about) ?? null
+      return answer ?? null
     } catch (error) {
       this.#report(error)
       return '(not shown: it could not be redacted)'
@@ -51,7 +54,11 @@ export class KeyDisplay {
     const { redactError } = this.#hooks
     if (redactError === undefined) return error
     try {
-      const { name, message, code, stack } = redactError(error, about)
+      const answer: Partial<LastError> | null | undefined = redactError(error, about)
+      if (typeof answer !== 'object' || answer === null || isPromise(answer)) {
+        this.#refuse('redactError(error)', '{ name, message }', answer)
+      }
+      const { name = 'Error', message = '', code, stack } = answer
       return {
         name: String(name),
         message: String(message),
@@ -62,5 +69,11 @@ export class KeyDisplay {
       this.#report(failure)
       return { name: 'Error', message: '(not shown: it could not be redacted)' }
     }
+  }
+
+  /** Throws; the rejection of a promise that was returned is reported, and must not end the process. */
+  #refuse(hook: string, what: string, answer: unknown): never {
+    if (isPromise(answer)) answer.then(undefined, this.#report)
+    throw new SluiceTypeError(hook, `must return ${what}; got ${describeValue(answer)}`)
   }
 }
