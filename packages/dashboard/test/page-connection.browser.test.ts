@@ -29,7 +29,7 @@ describe.skipIf(!hasChromium)('the connection of the page', { timeout: 240_000 }
     await visit.reads('.freshness', /^paused/)
     await page.route('**/api/key?*', (route) => route.abort())
     await page.locator('[data-row=a] a').click()
-    await visit.reads('.trouble', /^Connection lost .* Showing old data; updates are paused\.$/)
+    await visit.reads('.trouble', /^Connection lost .*\. Updates are paused\.$/)
     await visit.reads('.freshness', /^paused/)
     await page.unroute('**/api/key?*')
     await page.goBack()
@@ -37,6 +37,19 @@ describe.skipIf(!hasChromium)('the connection of the page', { timeout: 240_000 }
     await visit.reads('.key-state', 'ready')
     await visit.until(() => visit.count('.trouble'), 0)
     await visit.reads('.freshness', /^paused/)
+    await visit.end()
+  })
+
+  it('that has brought nothing yet shows no old data', async () => {
+    const { visit, page } = await setUp(100)
+    visit.expected.push(/ERR_FAILED/)
+    const reads = /\/api\/(stream|queue)\?/
+    await page.route(reads, (route) => route.abort())
+    await page.reload()
+    await visit.reads('.trouble', /^Connection lost .*\. Retrying…$/)
+    await page.unroute(reads)
+    await visit.reads('.freshness', /^live/)
+    await visit.until(() => visit.count('.trouble'), 0)
     await visit.end()
   })
 

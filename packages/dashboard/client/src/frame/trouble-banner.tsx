@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
-import { isPaused, trouble } from '../live/link.ts'
+import { isPaused, type Trouble, trouble } from '../live/link.ts'
 import { storeSecond } from '../live/store-time.ts'
+import { useView } from '../live/views.ts'
 import { age } from '../text/durations.ts'
 import { Icon } from '../ui/icon.tsx'
 
@@ -9,9 +10,18 @@ function Seconds({ since }: { readonly since: number }): JSX.Element {
   return <>{age(Date.now() - since)}</>
 }
 
-/** Says that the data is old, since when and why. Disappears when the connection is back. */
+function consequence(what: Trouble['what'], isShown: boolean): string {
+  if (isPaused.value) {
+    return isShown ? 'Showing old data; updates are paused.' : 'Updates are paused.'
+  }
+  if (what === 'full') return 'Reading every few seconds…'
+  return isShown ? 'Showing old data; retrying…' : 'Retrying…'
+}
+
+/** Says that there is no new data, since when and why. Disappears when the connection is back. */
 export function TroubleBanner(): JSX.Element | null {
   const { value } = trouble
+  const isShown = useView('overview') !== undefined
   if (value === undefined) return null
   return (
     <div class="trouble" data-what={value.what}>
@@ -27,13 +37,7 @@ export function TroubleBanner(): JSX.Element | null {
         )}
         : {value.words}
         {'. '}
-        <span class="faint">
-          {isPaused.value
-            ? 'Showing old data; updates are paused.'
-            : value.what === 'full'
-              ? 'Reading every few seconds…'
-              : 'Showing old data; retrying…'}
-        </span>
+        <span class="faint">{consequence(value.what, isShown)}</span>
       </span>
     </div>
   )
