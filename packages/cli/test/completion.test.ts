@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { cli, output, scratchFolder } from './cli.ts'
-import { folderWithProgram } from './program.ts'
+import { shellEnv } from './program.ts'
 import { newFile } from './stores.ts'
 
 async function offered(words: readonly string[], store = newFile()): Promise<string[]> {
@@ -94,12 +94,7 @@ describe('in a real bash', () => {
     const { status, stdout, stderr } = spawnSync('bash', ['--norc', '-c', script], {
       cwd,
       encoding: 'utf8',
-      env: {
-        ...process.env,
-        PATH: `${folderWithProgram()}:${process.env['PATH']}`,
-        SLUICE_STORE: store,
-        SLUICE_COMPLETION_TIMEOUT: '1m',
-      },
+      env: shellEnv({ SLUICE_STORE: store, SLUICE_COMPLETION_TIMEOUT: '1m' }),
     })
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
     return stdout.trimEnd().split('\n')
@@ -127,13 +122,7 @@ describe('in a real bash', () => {
     const { stdout } = spawnSync('bash', ['--norc', '--noprofile', '-i'], {
       input: typed,
       encoding: 'utf8',
-      env: {
-        ...process.env,
-        TERM: 'dumb',
-        PATH: `${folderWithProgram()}:${process.env['PATH']}`,
-        SLUICE_STORE: store,
-        SLUICE_COMPLETION_TIMEOUT: '1m',
-      },
+      env: shellEnv({ TERM: 'dumb', SLUICE_STORE: store, SLUICE_COMPLETION_TIMEOUT: '1m' }),
     })
     expect(stdout).toContain('order/42')
   })

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { needs } from '@sluice/needs'
 import { describe, expect, test } from 'vitest'
 import { cli, output, scratchFolder } from './cli.ts'
-import { folderWithProgram, start } from './program.ts'
+import { shellEnv, start } from './program.ts'
 import { newFile, storeKinds } from './stores.ts'
 
 const hasProc = existsSync('/proc/self/cmdline')
@@ -31,11 +31,7 @@ test('a current folder that was deleted is an error in one line', () => {
     ['-c', 'cd "$GONE" && rmdir "$GONE" && sluice queues -s ./queue.db'],
     {
       encoding: 'utf8',
-      env: {
-        ...process.env,
-        PATH: `${folderWithProgram()}:${process.env['PATH']}`,
-        GONE: scratchFolder(),
-      },
+      env: shellEnv({ GONE: scratchFolder() }),
     },
   )
   expect({ status, stdout, stderr }).toEqual({
@@ -215,11 +211,7 @@ describe('a reader that has seen enough', () => {
       ['-c', 'set -o pipefail; sluice ls orders --all --no-headers | head -n 1'],
       {
         encoding: 'utf8',
-        env: {
-          ...process.env,
-          PATH: `${folderWithProgram()}:${process.env['PATH']}`,
-          SLUICE_STORE: store,
-        },
+        env: shellEnv({ SLUICE_STORE: store }),
       },
     )
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
@@ -298,11 +290,7 @@ test.skipIf(!existsSync('/dev/full'))(
     for (const command of ['export orders', 'queues', 'ls orders -o json', '--help', '--version']) {
       const { status, stderr } = spawnSync('bash', ['-c', `sluice ${command} > /dev/full`], {
         encoding: 'utf8',
-        env: {
-          ...process.env,
-          PATH: `${folderWithProgram()}:${process.env['PATH']}`,
-          SLUICE_STORE: store,
-        },
+        env: shellEnv({ SLUICE_STORE: store }),
       })
       expect({ command, status }).toEqual({ command, status: 1 })
       expect(stderr).toContain('the output cannot be written: ENOSPC')

@@ -81,3 +81,10 @@ export function folderWithProgram(): string {
   chmodSync(join(folder, 'sluice'), 0o755)
   return folder
 }
+
+/** The environment of a shell that can call `sluice`. */
+export function shellEnv(more: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  const PATH = `${folderWithProgram()}:${process.env['PATH']}`
+  // A shell complains about a locale that the machine does not have.
+  return { ...process.env, LC_ALL: 'C', PATH, ...more }
+}
