@@ -171,8 +171,10 @@ class QueueWorker<T> implements Worker {
         this.#checkIdle()
         const held = await getting
         if (held !== undefined) {
-          // The key was added again, and came before its last run was acknowledged.
-          const last = tally.finishing.get(held.key)
+          // The key was added again, and came before its last run was acknowledged. A map that is empty is not
+          // asked: for the look the engine may intern the text, which takes as long as the rest of a run.
+          const { finishing } = tally
+          const last = finishing.size === 0 ? undefined : finishing.get(held.key)
           if (last !== undefined) await last.acknowledgement()
           const run = new HandlerRun<T>(this.#core, this.#options, held, this.#owner)
           await run.run()
