@@ -1,4 +1,5 @@
 import {
+  alteredNumber,
   checkKey,
   checkQueueName,
   type KeyStateWord,
@@ -129,9 +130,15 @@ export function checkedItem(item: unknown): unknown {
 
 /** Parses JSON from the command line. */
 export function parsedJson(name: string, text: string): unknown {
+  let value: unknown
   try {
-    return parseJson(text)
+    value = parseJson(text)
   } catch (error) {
     throw usageError(`${name} must be JSON, such as '{"id":42}' or '"text"'`, error)
   }
+  const altered = alteredNumber(text)
+  if (altered === undefined) return value
+  throw usageError(
+    `${name} has the number ${altered}, which would become ${Number(altered)}; write it as a string`,
+  )
 }

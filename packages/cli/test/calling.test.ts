@@ -286,6 +286,21 @@ test('an item that cannot be its own key is a usage error; read from stdin, it i
   expect(await output(['ls', 'orders', '-o', 'name'], { store })).toBe('json:1\n')
 })
 
+test('an item with a number that would be stored as another one is refused', async () => {
+  const store = newFile()
+  const item = '{"id":12345678901234567891}'
+  const says = 'has the number 12345678901234567891, which would become 12345678901234567000'
+  const one = await cli(['add', 'orders', 'a', '--item', item], { store })
+  expect(one).toMatchObject({ code: 2, out: '' })
+  expect(one.err).toContain(`--item ${says}; write it as a string [ERR_USAGE]`)
+  const argv = ['add', 'orders', '--stdin', '--items']
+  const many = await cli(argv, { store, stdin: ['"12345678901234567891"', item] })
+  expect(many.code).toBe(2)
+  expect(many.err).toContain(`line 2 cannot be added: it ${says}`)
+  const names = await output(['ls', 'orders', '-o', 'name'], { store })
+  expect(names).toBe('12345678901234567891\n')
+})
+
 test('lines of stdin are looked up a hundred at a time, so that a store far away answers in time', async () => {
   const stdin = Array.from({ length: 201 }, (_, at) => `order/${at}`)
   const { err } = await cli(['add', 'orders', '--stdin'], { store: newFile(), stdin, isTTY: true })

@@ -112,7 +112,7 @@ export {
 } from './keys/item.ts'
 export type { JsonSafe, JsonValue, NotJson } from './keys/json-safe.ts'
 export { bookNamePrefix, checkKey, checkQueueName, type QueueNameRules } from './keys/key.ts'
-export { parseJson } from './keys/parse-json.ts'
+export { alteredNumber, parseJson } from './keys/parse-json.ts'
 export {
   type BucketRate,
   type BucketReservation,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import { parseJson } from '../src/keys/parse-json.ts'
+import { alteredNumber, parseJson } from '../src/keys/parse-json.ts'
 
 // Texts are put together from parts whose values are known, so that nothing here depends on the
 // parser of the runtime, whose mistakes with escaped names are the reason for this one.
@@ -70,6 +70,41 @@ describe('parseJson', () => {
         }
       }),
       { numRuns: 500 },
+    )
+  })
+})
+
+describe('alteredNumber', () => {
+  test('finds the first whole number that is read as another one', () => {
+    assert.equal(alteredNumber('9007199254740993'), '9007199254740993')
+    assert.equal(alteredNumber('{"a":[1, -9007199254740993 ]}'), '-9007199254740993')
+    assert.equal(alteredNumber('[12345678901234567891,9007199254740993]'), '12345678901234567891')
+    assert.equal(alteredNumber('[1000000000000000000001]'), '1000000000000000000001')
+  })
+
+  test('finds none in strings, in fractions, and among numbers that are read as they are', () => {
+    const kept = [
+      '"9007199254740993"',
+      '{"9007199254740993":1}',
+      '"\\"9007199254740993"',
+      '[-0,0,42,9007199254740991,9007199254740992]',
+      '[1.9007199254740993,9007199254740993.5,9007199254740993e1,1e9007199254740993,1E-9007199254740993]',
+      '1000000000000000000000',
+      // The digits of a double, and those by which it is written.
+      '[1541815603606036480,1541815603606036500]',
+      '9'.repeat(400),
+    ]
+    for (const text of kept) assert.equal(alteredNumber(text), undefined, text)
+  })
+
+  test('agrees with the parser of the runtime about every whole number', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }), (whole) => {
+        const text = String(whole)
+        const read: unknown = JSON.parse(text)
+        const isKept = BigInt(read as number) === whole || String(read) === text
+        assert.equal(alteredNumber(`[${text}]`), isKept ? undefined : text)
+      }),
     )
   })
 })

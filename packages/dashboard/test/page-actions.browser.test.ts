@@ -79,6 +79,12 @@ describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => 
         await visit.page.getByLabel('Item, as JSON').fill('{"a": [1, 2')
         await agree(visit, 'Add 1 key')
         await visit.reads('dialog .refusal', /not JSON/)
+        await visit.page.getByLabel('Item, as JSON').fill('{"id": 12345678901234567891}')
+        await agree(visit, 'Add 1 key')
+        await visit.reads(
+          'dialog .refusal',
+          /12345678901234567891 would become 12345678901234567000/,
+        )
         await visit.page.getByLabel('Item, as JSON').fill('{"a": [1, 2]}')
         await visit.page.getByLabel('Delay, in seconds').fill('600')
         await visit.page.getByLabel('Priority').fill('7')

@@ -49,6 +49,25 @@ class Reader {
   }
 }
 
+const string: RegExp = /"[^"\\]*(?:\\.[^"\\]*)*"/gs
+
+/** Not a part of a fraction or of an exponent. */
+const wholeNumber: RegExp = /(?<![\d.eE+-])-?\d+(?![\d.eE])/g
+
+/**
+ * The first whole number of `text`, which must be JSON, that `JSON.parse` reads as another number. Numbers
+ * are doubles: beyond 2^53, most whole numbers are none, such as many ids.
+ */
+export function alteredNumber(text: string): string | undefined {
+  const found = text.replace(string, '""').match(wholeNumber) ?? []
+  return found.find((digits) => {
+    const value = Number(digits)
+    if (Number.isSafeInteger(value) || value === Infinity || value === -Infinity) return false
+    // A double is often written with other digits than its own.
+    return String(value) !== digits && BigInt(value) !== BigInt(digits)
+  })
+}
+
 /**
  * The value of `text`, as `JSON.parse` ought to read it. Throws a `SyntaxError` if it is not JSON.
  *

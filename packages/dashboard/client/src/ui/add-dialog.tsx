@@ -1,4 +1,5 @@
 import { type Signal, useSignal } from '@preact/signals'
+import { alteredNumber, parseJson } from '@sluice/core'
 import type { ComponentChildren, JSX } from 'preact'
 import type { ActionRequest } from '../../../src/wire.ts'
 import { act } from '../live/act.ts'
@@ -12,14 +13,18 @@ function numberOf(text: string): number | undefined | null {
   return Number.isFinite(value) ? value : null
 }
 
-/** The item in a text of JSON, as an own property, since `null` is a valid item. */
-function itemOf(text: string): { readonly item?: unknown } | undefined {
+/** The item in a text of JSON, as an own property, since `null` is a valid item; or why it is none. */
+function itemOf(text: string): { readonly item?: unknown } | string {
   if (text.trim() === '') return {}
+  let item: unknown
   try {
-    return { item: JSON.parse(text) as unknown }
+    item = parseJson(text)
   } catch {
-    return undefined
+    return 'The item is not JSON; a text needs quotes.'
   }
+  const altered = alteredNumber(text)
+  if (altered === undefined) return { item }
+  return `The number ${altered} would become ${Number(altered)}; write it as a string.`
 }
 
 /** The fields of the form, as they were typed. */
@@ -36,7 +41,7 @@ function requestOf(queue: string, typed: Typed): ActionRequest | string {
   const priority = numberOf(typed.priority)
   const content = itemOf(typed.item)
   if (typed.key === '') return 'A key needs at least one character.'
-  if (content === undefined) return 'The item is not JSON; a text needs quotes.'
+  if (typeof content === 'string') return content
   if (seconds === null || (seconds ?? 0) < 0) return 'The delay is not a number.'
   if (priority === null || (priority !== undefined && !Number.isInteger(priority)))
     return 'The priority is not a whole number.'

@@ -203,4 +203,18 @@ export const foundByTestsOfPrograms: readonly FoundByTest[] = [
       title: 'is required where the connection keeps the file locked',
     },
   },
+  {
+    name: 'sluice add stores another number than the item has',
+    edits: [
+      {
+        file: 'packages/cli/src/input.ts',
+        find: 'if (altered === undefined) return value',
+        replace: 'if (altered !== text) return value',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/calling.test.ts',
+      title: 'an item with a number that would be stored as another one is refused',
+    },
+  },
 ]
