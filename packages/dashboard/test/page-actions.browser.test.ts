@@ -97,6 +97,28 @@ describe.skipIf(!hasChromium)('acting on the page', { timeout: 240_000 }, () => 
     )
 
     it(
+      'adds a key once, however often the button is pressed before the answer',
+      at(queuePage, async (visit) => {
+        const { promise: isPressed, resolve: pressed } = Promise.withResolvers<void>()
+        let asked = 0
+        await visit.page.route('**/api/act', async (route) => {
+          asked += 1
+          await isPressed
+          await route.continue()
+        })
+        await press(visit, 'Add key')
+        await visit.page.getByLabel('Key', { exact: true }).fill('fresh')
+        await agree(visit, 'Add 1 key')
+        await visit.page.getByLabel('Key', { exact: true }).press('Enter')
+        pressed()
+        await visit.reads('.notice', 'The key was added.')
+        await visit.until(() => visit.count('dialog'), 0)
+        await visit.page.unroute('**/api/act')
+        expect(asked).toBe(1)
+      }),
+    )
+
+    it(
       'runs a delayed key now, and adds one again',
       at(keyPlace('later'), async (visit) => {
         await press(visit, 'Run now')

@@ -96,9 +96,12 @@ export function AddDialog({
   const after = useSignal('')
   const priority = useSignal('')
   const refusal = useSignal('')
+  const isBusy = useSignal(false)
 
   const submit = async (event: Event) => {
     event.preventDefault()
+    // A second click would ask for a second run, if the first one has begun by then.
+    if (isBusy.value) return
     const request = requestOf(queue, {
       key: key.value,
       item: item.value,
@@ -106,7 +109,11 @@ export function AddDialog({
       priority: priority.value,
     })
     refusal.value = typeof request === 'string' ? request : ''
-    if (typeof request !== 'string' && (await act(request))) onClose()
+    if (typeof request === 'string') return
+    isBusy.value = true
+    const isDone = await act(request)
+    isBusy.value = false
+    if (isDone) onClose()
   }
 
   return (
@@ -162,7 +169,7 @@ export function AddDialog({
           <button type="button" class="button" onClick={onClose}>
             Cancel
           </button>
-          <button type="submit" class="button main">
+          <button type="submit" class="button main" aria-disabled={isBusy.value}>
             Add 1 key
           </button>
         </div>
