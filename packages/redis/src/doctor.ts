@@ -1,5 +1,6 @@
 /** Checks the health of a store, for operators. It only reads. */
 import type { Finding as StoreFinding } from '@sluice/core'
+import { manyWords } from '@sluice/core/words'
 import { checkSlots, keepsQueues } from './connection/check-server.ts'
 import type { Connections, Reply } from './connection/connections.ts'
 import { storeError } from './connection/errors.ts'
@@ -266,7 +267,9 @@ async function integrityFindings(store: Store): Promise<readonly Finding[]> {
 }
 
 async function queueFindings(store: Store): Promise<readonly Finding[]> {
-  const found = await store.ofEachQueue((name) => liveliness(store, name, workerMs))
+  const all = await store.ofEachQueue((name) => liveliness(store, name, workerMs))
+  // The registry has empty queues, too, until they are deleted.
+  const found = all.filter(([, { isThere }]) => isThere)
   const late = found.reduce((sum, [, one]) => sum + one.late, 0)
   const working = found.filter(([, { workers }]) => workers.length > 0).length
   return [
@@ -275,7 +278,7 @@ async function queueFindings(store: Store): Promise<readonly Finding[]> {
       : {
           check: 'leases',
           level: 'warning',
-          summary: `${late} leases have expired and no worker has reclaimed them`,
+          summary: `${manyWords(late, 'lease')} expired more than a minute ago, and no worker has reclaimed ${late === 1 ? 'it' : 'them'}`,
           facts: { late },
         },
     {

@@ -182,7 +182,26 @@ describe.skipIf(!hasRedis)('doctor', () => {
       await driver.claim('late', { limit: 1, holder: 'h', claimId: key, leaseMs })
     }
     const found = await doctor({ url: server.url })
-    expect(found.find(({ check }) => check === 'leases')?.facts).toEqual({ late: 1 })
+    expect(found.find(({ check }) => check === 'leases')).toMatchObject({
+      facts: { late: 1 },
+      summary: '1 lease expired more than a minute ago, and no worker has reclaimed it',
+    })
+  })
+
+  test('queues that are empty are not among those that have a worker or none', async () => {
+    const one = await startRedis({ settings: onDisk })
+    onTestFinished(() => one.dispose())
+    const driver = redisDriver({ url: one.url })
+    await driver.open({})
+    onTestFinished(async () => await driver.close())
+    const options = { dedupe: 'client-go', failuresExpireMs: 1_000 } as const
+    for (const queue of ['emptied', 'full']) await driver.add(queue, [ask('a')], options)
+    await driver.operate?.purge('emptied')
+    expect(await driver.queues?.()).toEqual(['full'])
+    const found = await doctor({ url: one.url })
+    expect(found.find(({ check }) => check === 'workers')).toMatchObject({
+      facts: { queues: 1, withWorkers: 0 },
+    })
   })
 
   test('keys whose row and sets do not agree are a failure that names them', async () => {

@@ -1,5 +1,6 @@
 /** Checks the health of a store, for operators. It only reads. */
 import type { Finding as StoreFinding, WorkerInfo } from '@sluice/core'
+import { manyWords } from '@sluice/core/words'
 import type { Row } from '../connection/client-shapes.ts'
 import type { Connections } from '../connection/connection.ts'
 import type { ConnectionProbe } from '../connection/connection-probe.ts'
@@ -248,7 +249,7 @@ async function clockFinding({ environment }: Settings, ask: Ask): Promise<Findin
   return {
     check: 'clock',
     level: Math.abs(apartMs) > clockMsMax ? 'warning' : 'ok',
-    summary: `the server's clock is ${Math.round(apartMs)} ms ahead of this machine's; the server's decides${
+    summary: `the server's clock is ${Math.round(Math.abs(apartMs))} ms ${apartMs < 0 ? 'behind' : 'ahead of'} this machine's; the server's decides${
       aheadMs > 0
         ? `, and the ${Math.round(aheadMs)} ms by which it was set back are added to it`
         : ''
@@ -266,7 +267,7 @@ function leaseFinding(row: Row | undefined): Finding {
     summary:
       count === 0
         ? 'no lease has expired'
-        : `${count} leases have expired, the oldest ${Math.round(lateMs)} ms ago; a worker of their queue reclaims them`,
+        : `${manyWords(count, 'lease')} expired, the oldest ${Math.round(lateMs)} ms ago; a worker of the queue reclaims ${count === 1 ? 'it' : 'them'}`,
     facts: { count, lateMs },
   }
 }
@@ -291,7 +292,7 @@ function workerFinding(rows: readonly Row[]): Finding {
     summary:
       differing.size > 0
         ? `workers of one queue have different settings (${names})`
-        : `${rows.length} workers were seen within a minute`,
+        : `${manyWords(rows.length, 'worker')} seen within a minute`,
     facts: { workers: rows.length, differing: names },
   }
 }

@@ -66,7 +66,13 @@ test('an expired lease and workers that disagree are warnings; the oldest snapsh
   )
   await client.query('begin isolation level repeatable read; select 1')
   const findings = await examined(schema)
-  expect(findings['leases']).toMatchObject({ level: 'warning', facts: { count: 1 } })
+  expect(findings['leases']).toMatchObject({
+    level: 'warning',
+    facts: { count: 1 },
+    summary: expect.stringMatching(
+      /^1 lease expired, the oldest \d+ ms ago; a worker of the queue reclaims it$/,
+    ),
+  })
   expect(findings['workers']).toMatchObject({
     level: 'warning',
     facts: { workers: 2, differing: 'q: maxCrashes' },

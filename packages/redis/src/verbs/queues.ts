@@ -37,14 +37,22 @@ export async function workers(
   return workersOf(reply)
 }
 
-/** How many leases of a queue expired more than a minute ago, and the workers seen within `withinMs`. */
+/**
+ * Whether a queue is one of {@link queues}, how many of its leases expired more than a minute ago, and the
+ * workers seen within `withinMs`.
+ */
 export async function liveliness(
   store: Store,
   queue: string,
   withinMs: number,
-): Promise<{ readonly late: number; readonly workers: readonly WorkerRow[] }> {
+): Promise<{
+  readonly isThere: boolean
+  readonly late: number
+  readonly workers: readonly WorkerRow[]
+}> {
   const reply = await store.run('overview', queue, [String(withinMs)])
-  return { late: number(reply[verbStart + 1]), workers: workersOf(reply) }
+  const isThere = reply[verbStart] === 1
+  return { isThere, late: number(reply[verbStart + 1]), workers: workersOf(reply) }
 }
 
 function workersOf(reply: readonly Reply[]): readonly WorkerRow[] {

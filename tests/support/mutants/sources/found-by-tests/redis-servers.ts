@@ -129,4 +129,18 @@ export const foundByTestsOfRedisServers: readonly FoundByTest[] = [
       title: 'is confirmed by its own replicas',
     },
   },
+  {
+    name: 'the doctor counts queues that are empty',
+    edits: [
+      {
+        file: 'packages/redis/src/doctor.ts',
+        find: 'all.filter(([, { isThere }]) => isThere)',
+        replace: 'all.filter(([, { isThere }]) => isThere || !isThere)',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/doctor.test.ts',
+      title: 'queues that are empty are not among those that have a worker or none',
+    },
+  },
 ]
