@@ -54,6 +54,20 @@ describe('leases', () => {
   })
 })
 
+describe('the conditions for a run', () => {
+  test('are those of the store, and say nothing of a queue object', async () => {
+    const site = kept(new Site())
+    const queue = queueOf(site, 'orders')
+    await queue.add('a')
+    await queue.shutDown()
+    expect((await queue.inspect.explain('a')).blockedBy).toBe('QUEUE_SHUTTING_DOWN')
+    const { body } = await site.ask<KeyView>('/api/key?queue=orders&key=a')
+    const codes = body.conditions.map(({ code }) => code)
+    expect(codes.slice(0, 2)).toEqual(['QUEUE_PAUSED', 'PARKED'])
+    expect(codes).not.toContain('QUEUE_SHUTTING_DOWN')
+  })
+})
+
 describe('queues and keys of any name', () => {
   test('are listed, shown and found under their exact names', async () => {
     const site = kept(new Site())

@@ -18,7 +18,9 @@ export async function readKeyView(
   withItem: boolean,
 ): Promise<KeyView> {
   const explanation = await store.queue(queue).explain(key)
-  const { info, state, blockedBy, conditions, next, retry, estimate, inspectedAt: at } = explanation
+  const { info, state, blockedBy, next, retry, estimate, inspectedAt: at } = explanation
+  // Not that of the dashboard's own queue object: those of the application may be shut down all the same.
+  const conditions = explanation.conditions.filter(({ code }) => code !== 'QUEUE_SHUTTING_DOWN')
   const line = info === undefined ? undefined : display.line(queue, info, withItem)
   const history = histories.record(queue, key, info, line?.lastError, at)
   // Named, so that no member that is added to explanations reaches the page with what it hides.

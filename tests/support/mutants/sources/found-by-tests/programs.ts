@@ -217,4 +217,18 @@ export const foundByTestsOfPrograms: readonly FoundByTest[] = [
       title: 'an item with a number that would be stored as another one is refused',
     },
   },
+  {
+    name: 'the page of a key says that the queue of the dashboard accepts keys',
+    edits: [
+      {
+        file: 'packages/dashboard/src/views/key-view.ts',
+        find: "code !== 'QUEUE_SHUTTING_DOWN'",
+        replace: "code !== 'NOT_FOUND'",
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/views.test.ts',
+      title: 'are those of the store, and say nothing of a queue object',
+    },
+  },
 ]
