@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { cli, output, scratchFolder } from './cli.ts'
@@ -51,6 +51,7 @@ describe('what is offered', () => {
       ['sqlite:', 'postgres://', 'redis://'],
     ],
     [['-s', 'pos'], ['postgres://']],
+    [['--store=pos'], ['--store=postgres://']],
     [['nonsense', ''], ['']],
     [['add-after', 'q', ''], ['']],
     [['get', 'q', 'a', ''], ['']],
@@ -125,6 +126,30 @@ describe('in a real bash', () => {
       env: shellEnv({ TERM: 'dumb', SLUICE_STORE: store, SLUICE_COMPLETION_TIMEOUT: '1m' }),
     })
     expect(stdout).toContain('order/42')
+  })
+
+  test('words with a colon or an equals sign are completed, which end a word there', async () => {
+    const cwd = scratchFolder()
+    const store = newFile()
+    await output(['add', 'jobs:eu', 'user:42', 'other'], { store })
+    const typed =
+      'PS1=; source <(sluice completion bash)\n' +
+      `sluice -s ${store} get jobs:e\tuser:4\t--output=na\t> one\n` +
+      `sluice --store=sqli\t${store.replace('sqlite:', '')} ls --output=name --state=re\tjobs:e\t> all\nexit\n`
+    spawnSync('bash', ['--norc', '--noprofile', '-i'], {
+      cwd,
+      input: typed,
+      encoding: 'utf8',
+      env: {
+        ...process.env,
+        TERM: 'dumb',
+        PATH: `${folderWithProgram()}:${process.env['PATH']}`,
+        SLUICE_STORE: '',
+        SLUICE_COMPLETION_TIMEOUT: '1m',
+      },
+    })
+    expect(readFileSync(join(cwd, 'one'), 'utf8')).toBe('user:42\n')
+    expect(readFileSync(join(cwd, 'all'), 'utf8')).toBe('other\nuser:42\n')
   })
 })
 

@@ -7,29 +7,40 @@ export const shells = ['bash', 'zsh', 'fish'] as const
 const bash = `# Completion of sluice for bash.
 _sluice() {
   local line candidates=()
-  local words=("\${COMP_WORDS[@]:1:COMP_CWORD}")
-  # The shell takes a colon for the end of a word; here it is put together again.
-  if declare -F _get_comp_words_by_ref >/dev/null; then
-    local cur prev cword all
-    _get_comp_words_by_ref -n : -w all -i cword
-    words=("\${all[@]:1:cword}")
-  fi
+  # The shell takes a colon or an equals sign for a word; what stands together on the line is one word.
+  local words=() word rest="$COMP_LINE" at
+  for (( at = 0; at <= COMP_CWORD; at++ )); do
+    word="\${COMP_WORDS[at]}"
+    if (( at > 0 )) && [[ $rest != [[:space:]]* && $rest == "$word"* ]]; then
+      words[\${#words[@]}-1]+="$word"
+    else
+      words+=("$word")
+    fi
+    rest="\${rest#*"$word"}"
+  done
+  words=("\${words[@]:1}")
   local current="\${words[\${#words[@]}-1]}"
+  # What stands before the last of these signs is not replaced.
+  local before='' sign upto
+  for sign in : =; do
+    [[ $COMP_WORDBREAKS == *"$sign"* ]] || continue
+    upto="\${current%"\${current##*"$sign"}"}"
+    (( \${#upto} > \${#before} )) && before="$upto"
+  done
   COMPREPLY=()
   while IFS= read -r line; do
     if [[ $line == ':files' ]]; then
       compopt -o filenames 2>/dev/null
-      while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -f -- "$current")
+      while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -f -- "\${current#"$before"}")
       return
     fi
     candidates+=("$line")
   done < <(command "\${COMP_WORDS[0]}" __complete -- "\${words[@]}" 2>/dev/null)
-  # What stands before the last colon is on the line already.
-  local before=''
-  [[ $current == *:* && $COMP_WORDBREAKS == *:* ]] && before="\${current%"\${current##*:}"}"
   for line in "\${candidates[@]}"; do
     printf -v line '%q' "\${line#"$before"}"
     COMPREPLY+=("$line")
+    # The beginning of an address goes on.
+    [[ $line != *: && $line != *// ]] || compopt -o nospace 2>/dev/null
   done
 }
 complete -F _sluice sluice

@@ -47,7 +47,7 @@ async function wordsFor(
     case 'file':
       return [':files']
     case 'store':
-      return ['sqlite:', 'postgres://', 'redis://']
+      return ['sqlite:', 'postgres://', 'redis://'].map((word) => (wanted.before ?? '') + word)
     case 'context':
       return Object.keys(readContexts(context.terminal).stores).map(
         (name) => (wanted.before ?? '') + name,

@@ -231,4 +231,18 @@ export const foundByTestsOfPrograms: readonly FoundByTest[] = [
       title: 'are those of the store, and say nothing of a queue object',
     },
   },
+  {
+    name: 'the completion of bash replaces what stands before an equals sign',
+    edits: [
+      {
+        file: 'packages/cli/src/completion/scripts.ts',
+        find: 'for sign in : =; do',
+        replace: 'for sign in :; do',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/completion.test.ts',
+      title: 'words with a colon or an equals sign are completed, which end a word there',
+    },
+  },
 ]
