@@ -128,6 +128,32 @@ describe('in a real bash', () => {
     expect(stdout).toContain('order/42')
   })
 
+  test('words in quotes, and below the home folder, are what the shell makes of them', async () => {
+    const cwd = scratchFolder()
+    await output(['add', 'my jobs', 'a b', "it's"], { store: join(cwd, 'queue.db') })
+    const typed =
+      'PS1=; source <(sluice completion bash)\n' +
+      "sluice -s ~/queue.db get 'my jobs' a\t-o name> one\n" +
+      'sluice -s "sqlite:./queue.db" get my\tit\t-o name> two\n' +
+      'sluice -s ./queue\\.db get "my\t"it\t-o name> three\nexit\n'
+    spawnSync('bash', ['--norc', '--noprofile', '-i'], {
+      cwd,
+      input: typed,
+      encoding: 'utf8',
+      env: {
+        ...process.env,
+        TERM: 'dumb',
+        HOME: cwd,
+        PATH: `${folderWithProgram()}:${process.env['PATH']}`,
+        SLUICE_STORE: '',
+        SLUICE_COMPLETION_TIMEOUT: '1m',
+      },
+    })
+    expect(readFileSync(join(cwd, 'one'), 'utf8')).toBe('a b\n')
+    expect(readFileSync(join(cwd, 'two'), 'utf8')).toBe("it's\n")
+    expect(readFileSync(join(cwd, 'three'), 'utf8')).toBe("it's\n")
+  })
+
   test('words with a colon or an equals sign are completed, which end a word there', async () => {
     const cwd = scratchFolder()
     const store = newFile()

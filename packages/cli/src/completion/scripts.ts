@@ -5,25 +5,48 @@ export const shells = ['bash', 'zsh', 'fish'] as const
 // `:files` asks the shell for file names instead.
 
 const bash = `# Completion of sluice for bash.
+# What the shell makes of a word: without quotes, and with the home folder for ~/. Sets $plain, and $quote
+# to a quotation mark that is still open.
+_sluice_plain() {
+  local rest="$1" first
+  plain='' quote=''
+  [[ $rest != '~/'* ]] || plain="$HOME/" rest="\${rest#*/}"
+  while [[ -n $rest ]]; do
+    first="\${rest:0:1}" rest="\${rest:1}"
+    if [[ $first == "$quote" ]]; then
+      quote=''
+    elif [[ -z $quote && $first == [\\"\\'] ]]; then
+      quote="$first"
+    elif [[ $first == '\\' && $quote != "'" ]]; then
+      plain+="\${rest:0:1}" rest="\${rest:1}"
+    else
+      plain+="$first"
+    fi
+  done
+}
 _sluice() {
   local line candidates=()
   # The shell takes a colon or an equals sign for a word; what stands together on the line is one word.
-  local words=() word rest="$COMP_LINE" at
+  local typed=() word rest="$COMP_LINE" at
   for (( at = 0; at <= COMP_CWORD; at++ )); do
     word="\${COMP_WORDS[at]}"
     if (( at > 0 )) && [[ $rest != [[:space:]]* && $rest == "$word"* ]]; then
-      words[\${#words[@]}-1]+="$word"
+      typed[\${#typed[@]}-1]+="$word"
     else
-      words+=("$word")
+      typed+=("$word")
     fi
     rest="\${rest#*"$word"}"
   done
-  words=("\${words[@]:1}")
-  local current="\${words[\${#words[@]}-1]}"
-  # What stands before the last of these signs is not replaced.
+  local words=() plain quote
+  for word in "\${typed[@]:1}"; do
+    _sluice_plain "$word"
+    words+=("$plain")
+  done
+  local current="$plain"
+  # What stands before the last of these signs is not replaced, unless it is in quotes.
   local before='' sign upto
   for sign in : =; do
-    [[ $COMP_WORDBREAKS == *"$sign"* ]] || continue
+    [[ -z $quote && $COMP_WORDBREAKS == *"$sign"* ]] || continue
     upto="\${current%"\${current##*"$sign"}"}"
     (( \${#upto} > \${#before} )) && before="$upto"
   done
@@ -37,7 +60,8 @@ _sluice() {
     candidates+=("$line")
   done < <(command "\${COMP_WORDS[0]}" __complete -- "\${words[@]}" 2>/dev/null)
   for line in "\${candidates[@]}"; do
-    printf -v line '%q' "\${line#"$before"}"
+    line="\${line#"$before"}"
+    [[ -n $quote ]] || printf -v line '%q' "$line"
     COMPREPLY+=("$line")
     # The beginning of an address goes on.
     [[ $line != *: && $line != *// ]] || compopt -o nospace 2>/dev/null

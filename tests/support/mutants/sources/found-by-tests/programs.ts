@@ -245,4 +245,18 @@ export const foundByTestsOfPrograms: readonly FoundByTest[] = [
       title: 'words with a colon or an equals sign are completed, which end a word there',
     },
   },
+  {
+    name: 'the completion of bash escapes what it adds to a word in quotes',
+    edits: [
+      {
+        file: 'packages/cli/src/completion/scripts.ts',
+        find: '[[ -n $quote ]] || printf',
+        replace: 'printf',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/completion.test.ts',
+      title: 'words in quotes, and below the home folder, are what the shell makes of them',
+    },
+  },
 ]
