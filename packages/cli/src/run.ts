@@ -10,7 +10,7 @@ import { oneLine } from './output/escape.ts'
 import type { Printer } from './output/printer.ts'
 import type { Invocation } from './program.ts'
 import { readContexts, storeOfContext } from './stores/contexts.ts'
-import { type OpenStore, openStore, type StoreUse } from './stores/open-store.ts'
+import { type OpenStore, openStore, refuseMalformed, type StoreUse } from './stores/open-store.ts'
 import type { Secrets } from './stores/secrets.ts'
 import { parseStoreAddress, type StoreAddress } from './stores/store-address.ts'
 import type { Terminal } from './terminal.ts'
@@ -109,7 +109,7 @@ export class Run implements Context {
 
   async addressIfNamed(): Promise<StoreAddress | undefined> {
     const text = this.#storeText()
-    return text === undefined ? undefined : this.#addressOf(text)
+    return text === undefined ? undefined : await this.#addressOf(text)
   }
 
   /** The address of the store: from an option, a variable or the current context, in this order. */
@@ -128,7 +128,13 @@ export class Run implements Context {
     return current === undefined ? undefined : storeOfContext(terminal, current)
   }
 
-  #addressOf(text: string): StoreAddress {
+  async #addressOf(text: string): Promise<StoreAddress> {
+    const address = this.#parsed(text)
+    await refuseMalformed(address)
+    return address
+  }
+
+  #parsed(text: string): StoreAddress {
     const { cwd } = this.terminal
     if (!text.startsWith('@')) return this.#noted(text)
     const path = resolve(cwd, text.slice(1))
@@ -151,7 +157,7 @@ export class Run implements Context {
   }
 
   async storeAt(text: string, use: StoreUse): Promise<OpenStore> {
-    return await this.#opened(this.#addressOf(text), use, 'verify')
+    return await this.#opened(await this.#addressOf(text), use, 'verify')
   }
 
   async #opened(

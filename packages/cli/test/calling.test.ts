@@ -68,11 +68,16 @@ describe('the store', () => {
     ['postgres://h/d?schema=Robert"); drop', {}, /the schema must be lower-case letters/],
     ['redis://h?prefx=a:', {}, /'prefx' is no parameter of a Redis address; use prefix or one-s/],
     ['redis://h?one-slot=yes', {}, /one-slot must be true or false; got 'yes'/],
+    ['redis:', {}, /^sluice: redis: is not the address of a Redis; use redis:.*\[ERR_USAGE\]\n$/],
+    ['redis://:secret@h:99999', {}, /^sluice: redis:\/\/:\*\*\*@h:99999 has a host or a port/],
+    ['postgres://u:p@h:99999/d', {}, /^sluice: postgres:\/\/u:\*\*\*@h:99999\/d must be like/],
     ['@/does/not/exist', {}, /the file with the store address cannot be read/],
   ])('%j is refused with words', async (store, env, words) => {
     const { code, err } = await cli(['queues'], { store, env: env ?? {} })
     expect(code).toBe(2)
     expect(err).toMatch(words)
+    // Its form is not a matter of health.
+    expect(await cli(['doctor'], { store, env: env ?? {} })).toEqual({ code, out: '', err })
   })
 
   test('is named by -s before SLUICE_STORE, by a path alone, or by a file with the address', async () => {

@@ -98,6 +98,8 @@ test('what is refused', async () => {
   expect(await wrong(['orders'])).toMatch(/--key/)
   expect(await wrong(['orders', '--key', 'id', '--on', 'truncate'])).toMatch(/--on must be some of/)
   expect(await wrong(['orders', '--key', 'id', '--priority', '2000'])).toMatch(/--priority/)
+  expect(await wrong(['a b', '--key', 'id'])).toMatch(/^sluice: TABLE must be .*\[ERR_USAGE\]\n$/)
+  expect(await wrong(['orders', '--key', 'id', '--after', '11000000h'])).toMatch(/--after must be/)
   expect(await wrong(['orders', '--key', 'id'], newFile())).toMatch(/only Postgres has triggers/)
   const missing = await cli(['watch', 'nowhere', '--key', 'id'], { store: await postgres.fresh() })
   expect(missing).toMatchObject({ code: 1, err: expect.stringContaining('"nowhere"') })

@@ -1,7 +1,7 @@
 // This folder opens the store that an address names, and keeps passwords out of messages.
 
 import { existsSync } from 'node:fs'
-import type { Driver } from '@sluice/core'
+import { type Driver, SluiceError } from '@sluice/core'
 import type { StoreInspection } from 'sluice'
 import { CommandError, usageError } from '../command-error.ts'
 import { exitCodes } from '../exit-codes.ts'
@@ -77,6 +77,19 @@ export function refuseMissing(address: StoreAddress, use: StoreUse): void {
       'check the path or run `sluice migrate`',
     exitCodes.failed,
   )
+}
+
+/** Throws a usage error if the driver refuses the form of an address; a store that is away is another matter. */
+export async function refuseMalformed(address: StoreAddress): Promise<void> {
+  if (address.kind !== 'postgres' && address.kind !== 'redis') return
+  try {
+    await driverAt(address, 'existing', { migrate: 'verify', warn: () => undefined })
+  } catch (error) {
+    if (!SluiceError.is(error, 'ERR_INVALID_INPUT')) return
+    // The driver calls it by the name of its option.
+    const says = error.message.replace(/^\w+ /, '').replace(/ \[ERR_[A-Z_]+\]$/, '')
+    throw usageError(`${address.label} ${says}`, error)
+  }
 }
 
 /** Opens a store for inspection. */

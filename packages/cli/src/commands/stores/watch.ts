@@ -1,4 +1,4 @@
-import { priorityMax, priorityMin } from '@sluice/core'
+import { priorityMax, priorityMin, SluiceError } from '@sluice/core'
 import type { TableEvent, TableWatch } from '@sluice/postgres'
 import type { CommandSpec } from '../../command.ts'
 import { notFoundError, usageError } from '../../command-error.ts'
@@ -64,9 +64,8 @@ export const watch: CommandSpec = {
     }
     const { watchTable, watchTableSql } = await import('@sluice/postgres')
     const { connectionString, schema } = address
-    if (input.flag('printSql')) {
-      return await print.data(watchTableSql({ ...settings, schema }))
-    }
+    const sql = tableChecked(() => watchTableSql({ ...settings, schema }))
+    if (input.flag('printSql')) return await print.data(sql)
     const { rolesWithoutRights, existed } = await watchTable(
       { connectionString, schema, poolSize: 1 },
       settings,
@@ -91,6 +90,17 @@ function warningFor(table: string, roles: readonly string[]): string {
     `changes of ${oneLine(table)} by ${named} fail from now on: they may not call add_many. ` +
     'Grant them what `sluice migrate --roles … --producer ROLE` prints'
   )
+}
+
+/** Runs a check of the library, and turns its error into a usage error. */
+function tableChecked<T>(check: () => T): T {
+  try {
+    return check()
+  } catch (error) {
+    if (!SluiceError.is(error, 'ERR_INVALID_INPUT')) throw error
+    const says = error.message.replace(/^table /, 'TABLE ').replace(/ \[ERR_[A-Z_]+\]$/, '')
+    throw usageError(says.replace(/^delayMs /, '--after '), error)
+  }
 }
 
 function eventsOf(text: string | undefined): readonly TableEvent[] | undefined {

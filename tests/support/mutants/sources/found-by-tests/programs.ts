@@ -259,4 +259,18 @@ export const foundByTestsOfPrograms: readonly FoundByTest[] = [
       title: 'words in quotes, and below the home folder, are what the shell makes of them',
     },
   },
+  {
+    name: 'the form of an address is left to each command',
+    edits: [
+      {
+        file: 'packages/cli/src/stores/open-store.ts',
+        find: "if (!SluiceError.is(error, 'ERR_INVALID_INPUT')) return",
+        replace: 'if (SluiceError.is(error)) return',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/calling.test.ts',
+      title: 'is refused with words',
+    },
+  },
 ]
