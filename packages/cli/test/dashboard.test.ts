@@ -44,6 +44,17 @@ async function serve(argv: readonly string[], world: World = {}): Promise<Served
 
 const withoutFragment = (address: URL): URL => new URL(address.pathname, address)
 
+test('it answers the address that it prints, also where other names are allowed or there are none', async () => {
+  const store = await filled()
+  const hint = 'only this address is answered; --allow-host NAME allows another one\n'
+  const any = await serve(['--host', '0.0.0.0'], { store })
+  expect((await fetch(new URL('healthz', any.address))).status).toBe(200)
+  expect((await any.end()).err).toContain(hint)
+  const named = await serve(['--host', '0.0.0.0', '--allow-host', 'queues.example'], { store })
+  expect((await fetch(new URL('healthz', named.address))).status).toBe(200)
+  expect((await named.end()).err).not.toContain(hint)
+})
+
 test('it serves the named store, on this machine, read-only', async () => {
   const store = await filled()
   const { address, end } = await serve([store])

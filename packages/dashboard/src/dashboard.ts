@@ -44,7 +44,8 @@ export interface DashboardOptions {
   readonly auth?: DashboardAuth | undefined
   /**
    * Allowed `Host` headers; a name with a port allows only that port. Requests with any other are
-   * rejected. Default: `localhost`, `127.0.0.1` and `[::1]`.
+   * rejected. Default: `localhost`, `127.0.0.1` and `[::1]`. `serveDashboard` also answers the address
+   * that it returns.
    */
   readonly hosts?: readonly string[] | undefined
   /**

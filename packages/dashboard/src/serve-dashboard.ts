@@ -66,7 +66,10 @@ export async function serveAssembled(
   }
   const shown = host.includes(':') ? `[${host}]` : host
   const isAny = host === '0.0.0.0' || host === '::'
-  const hosts = options.hosts ?? (loopback.has(host) || isAny ? undefined : [shown])
+  const own = isAny ? 'localhost' : shown
+  const { hosts: others = loopback.has(host) || isAny ? undefined : [own] } = options
+  // The address that is returned is answered in any case.
+  const hosts = Array.isArray(others) && others.length > 0 ? [...others, own] : others
   const { dashboard } = make({ ...options, hosts })
   const { streamsMax = 50 } = options
   const server = createAdaptorServer({
@@ -90,7 +93,7 @@ export async function serveAssembled(
   const address = server.address()
   const bound = typeof address === 'object' && address !== null ? address.port : port
   const base = (options.basePath ?? '/').replace(/\/+$/, '')
-  const url = `http://${isAny ? 'localhost' : shown}:${bound}${base}/`
+  const url = `http://${own}:${bound}${base}/`
   const { auth } = options
   const token = auth !== undefined && 'token' in auth ? auth.token : undefined
   let closed: Promise<void> | undefined

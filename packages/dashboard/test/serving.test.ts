@@ -114,6 +114,16 @@ describe('a served dashboard', () => {
     },
   )
 
+  test.each(['127.0.0.1', '127.0.0.2', '0.0.0.0'])(
+    'answers the address that it returns for %s, whatever other hosts are allowed',
+    async (host) => {
+      const options = { driver: memoryDriver(), auth: { token }, hosts: ['queues.example.com'] }
+      const serving = await serveDashboard(options, { host })
+      open.push(serving)
+      expect((await fetch(`${serving.url}healthz`)).status).toBe(200)
+    },
+  )
+
   test('leads to no sign-in for a token that is undefined', async () => {
     const { serving } = await serve({ auth: { trust: () => 'ann', token: undefined } })
     expect(serving).not.toHaveProperty('signInUrl')

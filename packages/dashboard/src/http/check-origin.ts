@@ -52,7 +52,7 @@ export function checkOrigin(request: Request, hosts: readonly string[]): void {
     throw new HttpError(
       403,
       'ERR_FOREIGN_HOST',
-      'cannot answer for this host name: name it in the option hosts of the dashboard',
+      'cannot answer for this host name: name it in the option hosts of the dashboard, or with `sluice dashboard --allow-host`',
     )
   }
   const origin = request.headers.get('origin')

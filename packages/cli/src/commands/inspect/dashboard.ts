@@ -7,6 +7,9 @@ import { wait } from '../../wait.ts'
 
 const loopback = new Set(['localhost', '127.0.0.1', '::1'])
 
+/** The addresses that are reached by any name of the machine. */
+const anyHost = new Set(['0.0.0.0', '::'])
+
 /** The minimum length of a token; a shorter one can be guessed. */
 const tokenCharactersMin = 16
 
@@ -64,7 +67,7 @@ export const dashboard: CommandSpec = {
     { flags: '--host <NAME>', summary: 'the address to listen on (default: 127.0.0.1)' },
     {
       flags: '--allow-host <NAME>',
-      summary: 'an allowed Host header, with another --host',
+      summary: 'another name that it answers to, such as that of this machine',
       repeatable: true,
     },
     { flags: '--allow-actions', summary: 'let signed-in users change keys and queues' },
@@ -111,6 +114,9 @@ export const dashboard: CommandSpec = {
     if (print.isDocument) await print.document({ url: serving.url, openUrl: address })
     else await print.lines([address])
     if (token !== undefined && !isMadeUp) await print.note('sign in with your token')
+    if (anyHost.has(host) && hosts.length === 0) {
+      await print.note('only this address is answered; --allow-host NAME allows another one')
+    }
     if (input.flag('open')) void browse(context, signInUrl)
     await print.note(`serving ${store.address.label}; press Ctrl-C to stop`)
     while (await wait(terminal.clock, foreverMs, signal));

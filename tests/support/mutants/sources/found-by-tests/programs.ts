@@ -273,4 +273,18 @@ export const foundByTestsOfPrograms: readonly FoundByTest[] = [
       title: 'is refused with words',
     },
   },
+  {
+    name: 'a dashboard with other hosts does not answer its own address',
+    edits: [
+      {
+        file: 'packages/dashboard/src/serve-dashboard.ts',
+        find: '? [...others, own] : others',
+        replace: '? [...others] : others',
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/serving.test.ts',
+      title: 'whatever other hosts are allowed',
+    },
+  },
 ]
