@@ -145,8 +145,19 @@ class WholeStore implements StoreInspection, HandleUser {
   }
 
   async now(): Promise<EpochMs> {
-    const [name = 'any'] = this.#cores.keys()
-    const reply = await this.#look(() => this.#driver.list(name, noPage))
+    for (const name of this.#cores.keys()) {
+      try {
+        return await this.#nowBy(name)
+      } catch (error) {
+        // A queue of a newer layout: the others are read all the same.
+        if (!SluiceError.is(error, 'ERR_SCHEMA_NEWER')) throw error
+      }
+    }
+    return await this.#nowBy('any')
+  }
+
+  async #nowBy(queue: string): Promise<EpochMs> {
+    const reply = await this.#look(() => this.#driver.list(queue, noPage))
     return shownList(this.#driver, reply).now
   }
 

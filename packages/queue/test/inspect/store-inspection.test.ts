@@ -41,6 +41,27 @@ function counted(inner: Driver = memoryDriver()) {
   return { driver, seen }
 }
 
+test('a queue of a newer layout does not hide the time of its store', async () => {
+  const newer = new SluiceError('ERR_SCHEMA_NEWER', 'queue a is stored with layout 2')
+  const inner = memoryDriver()
+  const driver = new Proxy(inner, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name, target)
+      if (typeof member !== 'function') return member
+      return (queue: unknown, ...rest: unknown[]): unknown => {
+        if (queue === 'a') throw newer
+        return Reflect.apply(member, target, [queue, ...rest])
+      }
+    },
+  })
+  const store = inspectStore(driver, { clock: fakeClock(5_000) })
+  await expect(store.queue('a').counts()).rejects.toBe(newer)
+  expect(await store.now()).toBe(5_000)
+  expect(await store.queue('b').counts()).toMatchObject({ ready: 0 })
+  expect(await store.now()).toBe(5_000)
+  await store.close()
+})
+
 describe('a store is open as long as it is looked into', () => {
   test('opens with the first question and closes with the inspection', async () => {
     const { driver, seen } = counted()
