@@ -38,6 +38,8 @@ export class BatchedBackend implements Backend {
   readonly #core: QueueCore
   readonly #calls: DriverCalls
   readonly #nextDue: NextDue
+  /** The last call that says that no worker takes keys any more. */
+  #unregistering: Promise<void> = Promise.resolve()
 
   constructor(core: QueueCore) {
     this.#core = core
@@ -126,7 +128,14 @@ export class BatchedBackend implements Backend {
     return this.#nextDue.nextAt <= this.#nextDue.now()
   }
 
-  async unregister(): Promise<void> {
+  unregister(): Promise<void> {
+    const unregistering = this.#unregister()
+    // A store in trouble is not waited for: it drops the worker from its list when it hears no more of it.
+    if (!this.#calls.handle.gate.isClosed) this.#unregistering = unregistering
+    return unregistering
+  }
+
+  async #unregister(): Promise<void> {
     // A store that is adding a record of this queue does not add another one, and this is the last.
     await this.#nextDue.registered()
     await this.#calls.attempt(() => this.#nextDue.tick(true))
@@ -136,6 +145,8 @@ export class BatchedBackend implements Backend {
     await this.adds.answered()
     await this.claims.inFlight.answered()
     await this.finishes.answered()
+    // A driver that is closed need not send what it was asked for.
+    await this.#unregistering.catch(() => undefined)
   }
 
   giveUp(): void {

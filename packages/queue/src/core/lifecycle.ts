@@ -245,6 +245,10 @@ export class Lifecycle {
     }
     this.#abortAllBut(noKeys)
     await this.#waitWhile(isHeld, settleMs, endAt - leaveMs)
+    // A worker says that it has ended, and what it did last. One whose handler does not end cannot.
+    if (!isHeld() && core.tally?.runningKeys().length === 0) {
+      await endsBy(core.tally.allEnded(), endAt - leaveMs)
+    }
     core.phase = 'closed'
     // Finishes that holders have made meanwhile are in flight.
     const isAnswered = await endsBy(

@@ -110,10 +110,11 @@ class QueueWorker<T> implements Worker {
   }
 
   /**
-   * Registers the worker as one that takes no more keys. No call waits for that, or fails by it.
+   * Registers the worker as one that takes no more keys, with its last runs. Only the end of the queue waits for
+   * that, and no call fails by it.
    */
   async #unregister(): Promise<void> {
-    if (this.#core.phase !== 'open' || !this.#core.calls.handle.isOpen) return
+    if (this.#core.phase === 'closed' || !this.#core.calls.handle.isOpen) return
     try {
       await this.#core.backend.unregister()
     } catch {

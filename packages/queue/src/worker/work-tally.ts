@@ -101,6 +101,7 @@ export class WorkTally {
   /** Runs that the store has not acknowledged, by their keys. */
   readonly finishing: Map<string, UnacknowledgedRun> = new Map()
   #onAcknowledgement: (() => void)[] = []
+  #onEnded: (() => void)[] = []
   /** How many finishes came too late: the lease was lost before. */
   lostFinishes = 0
   /** The worker of this process is registered with the store, as far as is known. */
@@ -129,6 +130,18 @@ export class WorkTally {
 
   end(worker: RunningWorker): void {
     if (this.#workers.delete(worker)) this.slots -= worker.concurrency
+    if (this.#workers.size > 0) return
+    const ended = this.#onEnded
+    this.#onEnded = []
+    for (const resolve of ended) resolve()
+  }
+
+  /** Resolves when every worker has ended. */
+  async allEnded(): Promise<void> {
+    if (this.#workers.size === 0) return
+    await new Promise<void>((resolve) => {
+      this.#onEnded.push(resolve)
+    })
   }
 
   /** The queue is closed: handlers that do not end keep the process alive no longer. */

@@ -256,4 +256,61 @@ export const foundByTestsOfRuns: readonly FoundByTest[] = [
         'a key whose finish rejected stays held: its lease is renewed until the finish is repeated',
     },
   },
+  {
+    name: 'a driver is closed while the registration of an ended worker is in flight',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/batched-backend.ts',
+        find: '    await this.#unregistering.catch(() => undefined)\n',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/last-registration.test.ts',
+      title: 'a driver is not closed before the registration of an ended worker is answered',
+    },
+  },
+  {
+    name: 'a close waits for a store in trouble to register an ended worker',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/batched-backend.ts',
+        find: 'if (!this.#calls.handle.gate.isClosed) this.#unregistering',
+        replace: 'this.#unregistering',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/last-registration.test.ts',
+      title: 'a store in trouble is not asked to register an ended worker while the queue closes',
+    },
+  },
+  {
+    name: 'the worker of a queue that is shut down is not registered as one that has ended',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/create-worker.ts',
+        find: "if (this.#core.phase === 'closed' || !this.#core.calls.handle.isOpen) return",
+        replace: "if (this.#core.phase !== 'open' || !this.#core.calls.handle.isOpen) return",
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/last-registration.test.ts',
+      title: 'is registered as one that has ended',
+    },
+  },
+  {
+    name: 'a queue is closed before its workers have ended',
+    edits: [
+      {
+        file: 'packages/queue/src/core/lifecycle.ts',
+        find: 'await endsBy(core.tally.allEnded(), endAt - leaveMs)',
+        replace: 'await endsBy(Promise.resolve(), endAt - leaveMs)',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/last-registration.test.ts',
+      title:
+        'a worker whose handler ends while its queue closes is registered as one that has ended',
+    },
+  },
 ]
