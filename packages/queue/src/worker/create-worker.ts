@@ -125,7 +125,8 @@ class QueueWorker<T> implements Worker {
   /** Registers the worker as alive. Only the list of workers depends on it. */
   async #heartbeat(): Promise<void> {
     this.#beatAt = this.#core.calls.handle.clock.monotonicMs()
-    if (this.#core.phase !== 'open') return
+    // Handlers may run for long while a queue drains, or within the grace of its close.
+    if (this.#core.phase === 'closed') return
     try {
       await this.#core.claims.heartbeat()
     } catch (error) {

@@ -44,6 +44,32 @@ describe.each(setups)('over $way', (setup) => {
   })
 })
 
+const longEnds: Readonly<Record<string, (queue: Queue<string>) => Promise<void>>> = {
+  'is drained': (queue) => queue.shutDownWithDrain(),
+  'is closed with a grace': (queue) => queue.close({ graceMs: 100_000 }),
+}
+
+describe.each(setups)('over $way', (setup) => {
+  test.each(Object.entries(longEnds))(
+    'a worker is seen as long as its handler runs while its queue %s',
+    async (_, end) => {
+      const scene = new Scene(setup)
+      const queue = scene.queue()
+      const running = Promise.withResolvers<void>()
+      const handler = (key: string) => (key === 'long' ? running.promise : undefined)
+      createWorker({ queue, concurrency: 2, handler })
+      await queue.addMany(['long', 'short'])
+      await scene.quiet()
+      const ending = end(queue)
+      for (let beats = 0; beats < 6; beats += 1) await scene.clock.step(10_000)
+      const workers = await scene.inner.workers?.('q', 15_000)
+      expect(workers).toMatchObject([{ concurrency: 2, stats: { busy: 1, runs: 1 } }])
+      running.resolve()
+      await ending
+    },
+  )
+})
+
 test('a driver is not closed before the registration of an ended worker is answered', async () => {
   const scene = new Scene(late)
   const queue = scene.queue()

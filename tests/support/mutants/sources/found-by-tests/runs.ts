@@ -313,4 +313,18 @@ export const foundByTestsOfRuns: readonly FoundByTest[] = [
         'a worker whose handler ends while its queue closes is registered as one that has ended',
     },
   },
+  {
+    name: 'a worker is not seen while its queue drains',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/create-worker.ts',
+        find: "    if (this.#core.phase === 'closed') return\n    try {",
+        replace: "    if (this.#core.phase !== 'open') return\n    try {",
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/last-registration.test.ts',
+      title: 'a worker is seen as long as its handler runs while its queue',
+    },
+  },
 ]
