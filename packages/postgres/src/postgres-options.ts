@@ -82,12 +82,21 @@ const members = [
   'onWarning',
 ]
 
+/** Several hosts, as libpq accepts them: pg takes them for the name of one. */
+const severalHosts = /^\w+:\/\/(?:[^/?#]*@)?[^/?#@]*,(?![^/?#]*@)|[?&]host=[^&]*(?:,|%2c)/i
+
 /**
  * Refuses what pg would reject with each connection, or take for a database on a host named `base`. Empty: the
  * variables of libpq, such as PGHOST. A path: a Unix socket. After `@`, the host may be left out.
  */
 function checkAddress(address: string): void {
   checkString('connectionString', address)
+  if (severalHosts.test(address)) {
+    throw new SluiceTypeError(
+      'connectionString',
+      'must name one host, since pg tries no others: one that leads to the primary, such as a name, a proxy or a pooler that follows it',
+    )
+  }
   const url = address.replace('@/', '@host/')
   if (/^($|\/|socket:|postgres(ql)?:\/\/)/.test(address) && URL.canParse(url, 'pg://host')) return
   throw new SluiceTypeError(

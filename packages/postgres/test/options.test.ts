@@ -46,6 +46,18 @@ test.each([
 })
 
 test.each([
+  'postgres://nobody:hush@one:5432,two:5432/shop?target_session_attrs=read-write',
+  'postgres://nobody:hush@one,two/shop',
+  'postgresql://one,two:5433',
+  'postgres:///shop?user=nobody&host=one,two',
+  'postgres:///shop?host=one%2Ctwo',
+])('%s is refused: pg would connect to none of the hosts', (address) => {
+  const make = () => postgresDriver({ connectionString: address })
+  expect(make).toThrow(/must name one host/)
+  expect(make).not.toThrow(/hush/)
+})
+
+test.each([
   '',
   '/var/run/postgresql shop',
   'socket:/var/run/postgresql?db=shop',
@@ -54,6 +66,7 @@ test.each([
   'postgres://nobody:hush@/shop?host=/var/run/postgresql',
   'postgres://nobody:50%off and more@db:5432/shop',
   'postgres://nobody:hush@[::1]:5432/shop',
+  'postgres://nobody:more,@db/a,b?application_name=a,b',
 ])('%s is an address', (address) => {
   expect(postgresDriver({ connectionString: address }).name).toBe('postgres')
 })
