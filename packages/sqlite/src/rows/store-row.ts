@@ -1,4 +1,4 @@
-import { type EpochMs, SluiceError } from '@sluice/core/driver'
+import { type EpochMs, SluiceError, systemClock } from '@sluice/core/driver'
 import type { Statements } from '../connection/statements.ts'
 import { newerError, schemaVersion } from '../schema/migrate.ts'
 import type { QueueRow } from './queue-row.ts'
@@ -9,6 +9,9 @@ const latestMsMax = 1_000
 
 /** From which difference on a process writes to the file how far it is ahead, in milliseconds. */
 const aheadMsMin = 1
+
+/** The last token that was drawn over each connection, whether or not that was committed. */
+const lastDrawn = new WeakMap<Statements, number>()
 
 interface StoreColumns extends StoredTime {
   readonly token: number
@@ -59,13 +62,20 @@ export class StoreRow {
     return this.#token
   }
 
-  /** Draws `n` tokens; returns the first. */
+  /**
+   * Draws `n` tokens; returns the first. A file that was restored, or that lost its last commits with the power,
+   * does not know the last tokens. A store gives out fewer than one in a microsecond, so all are below the clock:
+   * not below a given one.
+   */
   drawTokens(n: number): number {
+    const drawn = lastDrawn.get(this.#statements) ?? Number.MAX_SAFE_INTEGER
+    if (this.#token < drawn) this.raiseToken(Math.floor(systemClock.now() * 1_000))
     const first = this.#token + 1
     if (this.#token > Number.MAX_SAFE_INTEGER - n) {
       throw new SluiceError('ERR_STORE', 'no token is left below 2^53, so no key can be claimed')
     }
     this.#token += n
+    lastDrawn.set(this.#statements, this.#token)
     return first
   }
 

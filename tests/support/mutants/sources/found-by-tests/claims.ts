@@ -298,4 +298,46 @@ export const foundByTestsOfClaims: readonly FoundByTest[] = [
       title: 'claims ever more rarely while each claim meets another step, and soon after the last',
     },
   },
+  {
+    name: 'a restored file gives out tokens again that were given out since the backup',
+    edits: [
+      {
+        file: 'packages/sqlite/src/rows/store-row.ts',
+        find: 'lastDrawn.get(this.#statements) ?? Number.MAX_SAFE_INTEGER',
+        replace: 'lastDrawn.get(this.#statements) ?? 0',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/restored-tokens.test.ts',
+      title: 'a backup that takes the place of a file gives out none of its tokens again',
+    },
+  },
+  {
+    name: 'a counter of tokens that was set back under an open connection is believed',
+    edits: [
+      {
+        file: 'packages/sqlite/src/rows/store-row.ts',
+        find: 'lastDrawn.set(this.#statements, this.#token)',
+        replace: 'lastDrawn.set(this.#statements, 0)',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/restored-tokens.test.ts',
+      title: 'a counter that was set back under an open connection gives out no token again',
+    },
+  },
+  {
+    name: 'tokens beyond the clock are set back to it',
+    edits: [
+      {
+        file: 'packages/sqlite/src/rows/store-row.ts',
+        find: 'this.raiseToken(Math.floor(systemClock.now() * 1_000))',
+        replace: 'this.#token = Math.floor(systemClock.now() * 1_000)',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/restored-tokens.test.ts',
+      title: 'a counter that is beyond the present is not set back',
+    },
+  },
 ]
