@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { SluiceError } from '@sluice/core'
+import { SluiceError, systemClock } from '@sluice/core'
 import { type FakeClock, fakeClock } from '@sluice/core/testing'
 import { examineStore } from '@sluice/sqlite'
-import { describe, test } from 'vitest'
+import { describe, onTestFinished, test, vi } from 'vitest'
 import { scratchFile } from './scratch.ts'
 import { ask, askOptions, claimRequest, type Store, storeOn } from './store.ts'
 
@@ -112,6 +112,22 @@ test('processes that read different clocks agree on the later one to a second, a
   await one.driver.close()
   await two.driver.close()
 })
+
+for (const now of [0, -5_000]) {
+  test(`a file is made where the system clock says ${now}, as fake timers of a test do`, async () => {
+    const spy = vi.spyOn(Date, 'now').mockReturnValue(now)
+    onTestFinished(() => spy.mockRestore())
+    const { driver } = storeOn(scratchFile())
+    await driver.open({ clock: systemClock })
+    await driver.add('q', [ask('a')], askOptions)
+    const { claims } = await driver.claim('q', claimRequest(1))
+    assert.deepEqual(
+      claims.map(({ key, token }) => [key, token > 0]),
+      [['a', true]],
+    )
+    await driver.close()
+  })
+}
 
 test('a claim that finds nothing costs no more after an add with a clock that was ahead', async () => {
   const clock = fakeClock()

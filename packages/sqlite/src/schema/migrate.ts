@@ -112,8 +112,8 @@ function migrateFrom(
     database.prepare(record).run(version, breaking ? 1 : 0, now)
   }
   // In microseconds, and therefore above every token of an earlier file of the same name. Not by a
-  // given clock, which may be beyond the last token.
-  const firstToken = Math.floor(systemClock.now() * 1_000)
+  // given clock, which may be beyond the last token. A clock before 1970 gives none: fake timers start there.
+  const firstToken = Math.max(1, Math.floor(systemClock.now() * 1_000))
   database
     .prepare('insert into sluice_store (id, token, latest) values (1, ?, ?) on conflict do nothing')
     .run(firstToken, now)

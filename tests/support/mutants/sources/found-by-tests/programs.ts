@@ -287,4 +287,18 @@ export const foundByTestsOfPrograms: readonly FoundByTest[] = [
       title: 'whatever other hosts are allowed',
     },
   },
+  {
+    name: 'a file of SQLite cannot be made where a test has set the system clock to 0',
+    edits: [
+      {
+        file: 'packages/sqlite/src/schema/migrate.ts',
+        find: 'Math.max(1, Math.floor(systemClock.now() * 1_000))',
+        replace: 'Math.floor(systemClock.now() * 1_000)',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/time.test.ts',
+      title: 'a file is made where the system clock says 0, as fake timers of a test do',
+    },
+  },
 ]
