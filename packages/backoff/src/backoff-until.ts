@@ -1,5 +1,6 @@
 import { checkBoolean, checkDelay, checkFunction, checkObject, checkSignal } from '@sluice/core'
 import { Alarm } from './alarm.ts'
+import { isAbortOf } from './interrupted.ts'
 import { errorHandler, type LoopErrorOptions } from './loop-errors.ts'
 import type { BackoffManager } from './managers/backoff-manager.ts'
 import { neverAborted } from './never-aborted.ts'
@@ -26,7 +27,7 @@ const members = ['signal', 'sliding', 'onError', 'report']
  * first run starts at once.
  *
  * Resolves when it was stopped: after the current run has ended, even by throwing the signal's
- * reason, and without waiting after it. An abort takes precedence: `fn` does not run again, even if
+ * reason or an `AbortError` of Node with it as its cause, and without waiting after it. An abort takes precedence: `fn` does not run again, even if
  * the wait ended at the same time. While it waits it keeps the process alive.
  */
 export async function backoffUntil(
@@ -49,8 +50,8 @@ export async function backoffUntil(
       try {
         await fn(signal)
       } catch (error) {
-        // A function that passes the signal on ends with its reason: that is no failure.
-        if (signal.aborted && error === signal.reason) return
+        // A function that passes the signal on ends by its abort: that is no failure.
+        if (signal.aborted && isAbortOf(error, signal.reason)) return
         handleError(error)
       }
       if (sliding) setAlarm()

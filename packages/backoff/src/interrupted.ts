@@ -5,9 +5,21 @@ export function timedOut(): SluiceError {
   return new SluiceError('ERR_TIMEOUT', 'timed out waiting for the condition')
 }
 
-function isOne(error: unknown): boolean {
+function isOne(error: Partial<Error>): boolean {
   if (SluiceError.is(error, 'ERR_TIMEOUT')) return true
-  return error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError')
+  const { name } = error
+  return name === 'AbortError' || name === 'TimeoutError'
+}
+
+/** Whether a function ended by the abort of a signal: those of Node throw an error with the reason as its cause. */
+export function isAbortOf(error: unknown, reason: unknown): boolean {
+  if (error === reason) return true
+  return isObject(error) && error.name === 'AbortError' && error.cause === reason
+}
+
+/** Not `instanceof`: in a test of Jest, errors of Node are of another realm. */
+function isObject(value: unknown): value is Partial<Error> {
+  return typeof value === 'object' && value !== null
 }
 
 /**
@@ -17,10 +29,9 @@ function isOne(error: unknown): boolean {
  */
 export function isInterrupted(error: unknown): boolean {
   const seen = new Set<unknown>()
-  for (let at = error; at !== undefined && !seen.has(at); ) {
+  for (let at = error; isObject(at) && !seen.has(at); at = at.cause) {
     if (isOne(at)) return true
     seen.add(at)
-    at = at instanceof Error ? at.cause : undefined
   }
   return false
 }

@@ -1,4 +1,5 @@
-import { getEventListeners } from 'node:events'
+import { EventEmitter, getEventListeners, once } from 'node:events'
+import { runInNewContext } from 'node:vm'
 import { SluiceError } from '@sluice/core'
 import { type FakeClock, fakeClock } from '@sluice/core/testing'
 import { describe, expect, test } from 'vitest'
@@ -75,6 +76,37 @@ describe('isInterrupted', () => {
     ]) {
       expect(isInterrupted(error)).toBe(false)
     }
+  })
+})
+
+test('errors of another realm count, such as those of Node in a test of Jest', () => {
+  const other = runInNewContext('(cause) => new Error("while waiting", { cause })')
+  class AbortError {
+    readonly name = 'AbortError'
+  }
+  expect(isInterrupted(other(AbortSignal.abort().reason))).toBe(true)
+  expect(isInterrupted(new AbortError())).toBe(true)
+  expect(isInterrupted(other(new Error('down')))).toBe(false)
+})
+
+test('a loop that is stopped resolves when a function of Node that got its signal ends by that', async () => {
+  const stopping = new AbortController()
+  const fn = (signal: AbortSignal) => {
+    const ending = once(new EventEmitter(), 'never', { signal })
+    stopping.abort()
+    return ending
+  }
+  await until(fn, 10, { signal: stopping.signal })
+})
+
+test('a loop rejects when a function of Node ends by another signal', async () => {
+  const stopping = new AbortController()
+  const fn = () => {
+    stopping.abort()
+    return once(new EventEmitter(), 'never', { signal: AbortSignal.abort() })
+  }
+  await expect(until(fn, 10, { signal: stopping.signal })).rejects.toMatchObject({
+    code: 'ABORT_ERR',
   })
 })
 

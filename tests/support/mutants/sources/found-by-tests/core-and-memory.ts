@@ -355,4 +355,18 @@ export const foundByTestsOfCoreAndMemory: readonly FoundByTest[] = [
       title: 'a queue waits for the answers of its driver where a program has replaced Promise',
     },
   },
+  {
+    name: 'a loop that is stopped rejects with the AbortError of a function of Node',
+    edits: [
+      {
+        file: 'packages/backoff/src/backoff-until.ts',
+        find: 'isAbortOf(error, signal.reason)',
+        replace: 'error === signal.reason',
+      },
+    ],
+    finder: {
+      file: 'packages/backoff/test/waits.test.ts',
+      title: 'resolves when a function of Node that got its signal ends by that',
+    },
+  },
 ]
