@@ -51,7 +51,7 @@ export async function backoffUntil(
         await fn(signal)
       } catch (error) {
         // A function that passes the signal on ends by its abort: that is no failure.
-        if (signal.aborted && isAbortOf(error, signal.reason)) return
+        if (isAbortOf(signal, error)) return
         handleError(error)
       }
       if (sliding) setAlarm()

@@ -1,4 +1,5 @@
 import { type Clock, checkFunction, checkObject, checkSignal, systemClock } from '@sluice/core'
+import { askCondition } from './ask-condition.ts'
 import { Backoff } from './backoff.ts'
 import { timedOut } from './interrupted.ts'
 import { neverAborted } from './never-aborted.ts'
@@ -43,7 +44,7 @@ export async function exponentialBackoff(
   const own = backoff.copy()
   while (own.steps > 0) {
     signal.throwIfAborted()
-    if (await condition(signal)) return
+    if (await askCondition(condition, signal)) return
     if (own.steps === 1) break
     await pause(clock, own.step(), signal)
   }

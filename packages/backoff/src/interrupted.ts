@@ -11,10 +11,12 @@ function isOne(error: Partial<Error>): boolean {
   return name === 'AbortError' || name === 'TimeoutError'
 }
 
-/** Whether a function ended by the abort of a signal: those of Node throw an error with the reason as its cause. */
-export function isAbortOf(error: unknown, reason: unknown): boolean {
-  if (error === reason) return true
-  return isObject(error) && error.name === 'AbortError' && error.cause === reason
+/** Whether a function ended by the abort of its signal: those of Node throw an error with the reason as its cause. */
+export function isAbortOf({ aborted, reason }: AbortSignal, error: unknown): boolean {
+  if (!aborted) return false
+  return (
+    error === reason || (isObject(error) && error.name === 'AbortError' && error.cause === reason)
+  )
 }
 
 /** Not `instanceof`: in a test of Jest, errors of Node are of another realm. */

@@ -7,6 +7,7 @@ import {
   checkSignal,
   systemClock,
 } from '@sluice/core'
+import { askCondition } from './ask-condition.ts'
 import type { DelayFn } from './backoff.ts'
 import { checkDuration } from './duration.ts'
 import type { Condition } from './exponential-backoff.ts'
@@ -119,7 +120,7 @@ async function poll(
   // As in the original, a non-sliding first wait begins before the immediate poll.
   let dueMs = sliding && immediate ? 0 : schedule(0)
   if (immediate) {
-    if (await condition(over)) return
+    if (await askCondition(condition, over)) return
     if (sliding) dueMs = schedule(elapsedMs())
   }
   for (;;) {
@@ -127,7 +128,7 @@ async function poll(
     await pause(clock, Math.max(0, dueMs - elapsedMs()), over)
     over.throwIfAborted()
     if (!sliding) dueMs = schedule(elapsedMs())
-    if (await condition(over)) return
+    if (await askCondition(condition, over)) return
     if (sliding) dueMs = schedule(elapsedMs())
   }
 }

@@ -99,6 +99,30 @@ test('a loop that is stopped resolves when a function of Node that got its signa
   await until(fn, 10, { signal: stopping.signal })
 })
 
+test('a wait rejects with the reason when a function of Node that got its signal ends by that', async () => {
+  const never = (signal: AbortSignal) =>
+    once(new EventEmitter(), 'never', { signal }).then(() => true)
+  const clock = fakeClock()
+  const options = { intervalMs: 10, timeoutMs: 50, clock }
+  const late = expect(pollUntil(never, options)).rejects.toMatchObject({ code: 'ERR_TIMEOUT' })
+  await clock.step(50)
+  await late
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const stopped = Promise.allSettled([
+    pollUntil(never, { ...options, immediate: true, signal }),
+    exponentialBackoff(new Backoff({ durationMs: 10, steps: 2 }), never, { signal }),
+  ])
+  const reason = new Error('enough')
+  stopping.abort(reason)
+  expect(await stopped).toEqual([
+    { status: 'rejected', reason },
+    { status: 'rejected', reason },
+  ])
+  const other = () => never(AbortSignal.abort())
+  await expect(pollUntil(other, { intervalMs: 1 })).rejects.toMatchObject({ code: 'ABORT_ERR' })
+})
+
 test('a loop rejects when a function of Node ends by another signal', async () => {
   const stopping = new AbortController()
   const fn = () => {

@@ -360,13 +360,27 @@ export const foundByTestsOfCoreAndMemory: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/backoff/src/backoff-until.ts',
-        find: 'isAbortOf(error, signal.reason)',
-        replace: 'error === signal.reason',
+        find: 'isAbortOf(signal, error)',
+        replace: 'signal.aborted && error === signal.reason',
       },
     ],
     finder: {
       file: 'packages/backoff/test/waits.test.ts',
       title: 'resolves when a function of Node that got its signal ends by that',
+    },
+  },
+  {
+    name: 'a poll that has timed out rejects with the AbortError of its condition',
+    edits: [
+      {
+        file: 'packages/backoff/src/ask-condition.ts',
+        find: 'isAbortOf(signal, error) ? signal.reason : error',
+        replace: 'error',
+      },
+    ],
+    finder: {
+      file: 'packages/backoff/test/waits.test.ts',
+      title: 'a wait rejects with the reason when a function of Node',
     },
   },
 ]
