@@ -4,7 +4,9 @@ function versionOfManifest(): string | undefined {
   try {
     // The manifest is the parent of both `src` and `dist`.
     const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
-    return (JSON.parse(text) as { readonly version: string }).version
+    const manifest = JSON.parse(text) as { readonly name: string; readonly version: string }
+    // In a bundle, it may be that of the application.
+    return manifest.name === '@sluice/metrics' ? manifest.version : undefined
   } catch {
     // The file was bundled elsewhere.
     return undefined

@@ -6,10 +6,13 @@ import { gzipSync } from 'node:zlib'
 /** None in a bundle that is CommonJS. A constant, since bundlers read `new URL(…, import.meta.url)`. */
 const here: string | undefined = import.meta.url
 
-/** Where the page is built to, relative to `dist/http` and to `src/http`. */
-const folders: readonly URL[] = ['../client/', '../../dist/client/'].flatMap((path) =>
-  URL.canParse(path, here) ? [new URL(path, here)] : [],
-)
+/**
+ * Where the page is built to, relative to `dist/http` and to `src/http`. None in a bundle, which has another
+ * name: what Vite has built into the folder `client` beside that is the page of the application.
+ */
+const folders: readonly URL[] = /\/http\/page-files\./.test(`${here}`)
+  ? ['../client/', '../../dist/client/'].map((path) => new URL(path, here))
+  : []
 
 const types: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
