@@ -14,6 +14,12 @@ import { closeMs, endsBy } from '../core/lifecycle.ts'
 // As a free name, some bundlers for browsers would bring a substitute for it.
 const { process } = globalThis
 
+/**
+ * Within this time, the same signal is a copy of the first: a terminal sends one Ctrl-C to all processes, and
+ * `node --watch`, `tsx watch` and nodemon pass theirs on.
+ */
+const copiesMs = 250
+
 /** Something that takes work and can stop doing so: a worker. */
 export interface Stops {
   /** Rejects if it had to end. */
@@ -108,7 +114,8 @@ async function stopAll(targets: readonly Stoppable[], graceMs: number): Promise<
  * Stops workers and closes queues on SIGTERM and SIGINT, and returns a function that undoes that.
  *
  * The first signal stops gracefully: no more keys are taken, running handlers have `graceMs`. The
- * second one takes the rest of the grace away: signals are aborted at once. From then on signals do
+ * second one takes the rest of the grace away: signals are aborted at once. The same signal within 250 ms of
+ * the first is not a second one, since some programs pass on what the terminal sends to all. From then on signals do
  * what they do without this, so that a third one ends the process. Queues that are given with workers
  * are closed after them, and after `graceMs` and two seconds also if something does not stop. The exit
  * code of the process becomes 1 if stopping fails, or if one of the workers has to end, as for a
@@ -124,7 +131,7 @@ export function stopOnSignals(
   checkSignals(signals)
   checkNumber('graceMs', graceMs, { min: 0, max: delayMsMax })
   checkBoolean('exit', exit)
-  let isStopping = false
+  let first: { readonly signal: NodeJS.Signals; readonly at: number } | undefined
   let isUndone = false
 
   const undo = (): void => {
@@ -138,11 +145,13 @@ export function stopOnSignals(
     if (exit) process.nextTick(() => process.exit())
   }
   const onSignal = (signal: NodeJS.Signals): void => {
-    if (!isStopping) {
-      isStopping = true
+    const at = systemClock.monotonicMs()
+    if (first === undefined) {
+      first = { signal, at }
       void stop(graceMs)
       return
     }
+    if (signal === first.signal && at - first.at < copiesMs) return
     undo()
     if (exit) process.exit(128 + signalNumbers()[signal])
     void stop(0)

@@ -1,6 +1,6 @@
 import type { FoundByTest } from '../source-mutant.ts'
 
-/** Defects of the program of the command line and of the server of the dashboard, and the tests that find them. */
+/** Defects of programs: the command line, the server of the dashboard, and those of users, and the tests that find them. */
 export const foundByTestsOfPrograms: readonly FoundByTest[] = [
   {
     name: 'a browser that could not be started is not missed',
@@ -299,6 +299,20 @@ export const foundByTestsOfPrograms: readonly FoundByTest[] = [
     finder: {
       file: 'packages/sqlite/test/time.test.ts',
       title: 'a file is made where the system clock says 0, as fake timers of a test do',
+    },
+  },
+  {
+    name: 'one Ctrl-C that comes twice takes the grace away',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/stop-on-signals.ts',
+        find: 'at - first.at < copiesMs',
+        replace: 'at < first.at',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/stop-on-signals.test.ts',
+      title: 'one press of Ctrl-C that comes more than once',
     },
   },
 ]
