@@ -108,9 +108,9 @@ export class ForeignTransaction implements Connection {
 /** The error of the server within that of a library, which may have a code of its own. */
 function serverError(error: unknown, depth = 0): unknown {
   if (typeof error !== 'object' || error === null || depth > 5) return undefined
-  const { cause, driverError, driverAdapterError, meta, originalCode, originalMessage } =
+  const { cause, driverError, original, driverAdapterError, meta, originalCode, originalMessage } =
     error as Readonly<Record<string, unknown>>
-  for (const inner of [cause, driverError, driverAdapterError, meta]) {
+  for (const inner of [cause, driverError, original, driverAdapterError, meta]) {
     const found = serverError(inner, depth + 1)
     if (found !== undefined) return found
   }

@@ -94,3 +94,33 @@ test('an object with query is enough', async () => {
   })
   await driver.close()
 })
+
+test('the error of the server is found in that of Sequelize', async () => {
+  const driver = postgresDriver({ connectionString: server.url, timeoutMs: 400, onWarning() {} })
+  await driver.open({})
+  const transaction = {
+    async query(text: string) {
+      try {
+        return (await client.query(text)).rows
+      } catch (error) {
+        const { message } = error as Error
+        const own = { name: 'SequelizeDatabaseError', parent: error, original: error, sql: text }
+        throw Object.assign(new Error(message), own)
+      }
+    },
+  }
+  const options = { dedupe: 'client-go', failuresExpireMs: 86_400_000 } as const
+  const asks = [{ key: 'locked', item: '"locked"', priority: 0, delayMs: 0 }]
+  const add = () => driver.transact!(transaction).add('sequelize', asks, options)
+  await expect(add()).rejects.toMatchObject({ code: 'ERR_INVALID_INPUT', parameter: 'transaction' })
+  await driver.add('sequelize', asks, options)
+  const locker = new pg.Client({ connectionString: server.url })
+  await locker.connect()
+  await locker.query("begin; select from sluice.keys where key = 'locked' for update")
+  await client.query('begin')
+  await expect(add()).rejects.toMatchObject({ code: 'ERR_STORE_BUSY', retryable: true })
+  await locker.end()
+  expect(await add()).toMatchObject([{ outcome: 'unchanged' }])
+  await client.query('commit')
+  await driver.close()
+})

@@ -285,4 +285,18 @@ export const foundByTestsOfPostgresConnections: readonly FoundByTest[] = [
         'a table that a long transaction has changed is left alone, and its writers do not wait',
     },
   },
+  {
+    name: 'the error of the server is not found in that of Sequelize',
+    edits: [
+      {
+        file: 'packages/postgres/src/transact/foreign-transaction.ts',
+        find: '[cause, driverError, original, driverAdapterError, meta]',
+        replace: '[cause, driverError, driverAdapterError, meta]',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/verbs/foreign-transaction.test.ts',
+      title: 'the error of the server is found in that of Sequelize',
+    },
+  },
 ]
