@@ -1,9 +1,14 @@
+// As a free name, some bundlers for browsers would bring a substitute for it.
+const { process } = globalThis as Partial<typeof globalThis>
+
 /**
  * Runs a function in the next turn of the event loop, after input and output. Taken when the module
- * loads, so that a test runner's fake timers do not stop it.
+ * loads, so that a test runner's fake timers do not stop it; from the module of Node, since those of Jest may
+ * have replaced the global before.
  */
 export const nextTurn: (callback: () => void) => { unref(): unknown } =
-  typeof setImmediate === 'function' ? setImmediate : turnsOfMessages()
+  process?.getBuiltinModule?.('node:timers')?.setImmediate ??
+  (typeof setImmediate === 'function' ? setImmediate : turnsOfMessages())
 
 /**
  * The same in a browser, whose timers would wait for 4 ms after a few turns, or for 1 s in a

@@ -383,4 +383,15 @@ export const foundByTestsOfCoreAndMemory: readonly FoundByTest[] = [
       title: 'a wait rejects with the reason when a function of Node',
     },
   },
+  {
+    name: 'fake timers that began before stop queues',
+    edits: [
+      {
+        file: 'packages/core/src/time/next-turn.ts',
+        find: "process?.getBuiltinModule?.('node:timers')?.setImmediate ??",
+        replace: '',
+      },
+    ],
+    finder: { file: 'packages/core/test/next-turn.test.ts', title: 'the next turn comes where' },
+  },
 ]
