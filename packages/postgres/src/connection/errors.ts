@@ -61,11 +61,13 @@ export function isForeignPrepared(error: unknown): boolean {
 }
 
 function messageOf(error: unknown): string {
+  // Not `instanceof`: in a test of Jest, errors of Node are of another realm.
+  const { errors, message } = Object(error) as Partial<AggregateError>
   // Several addresses that cannot be reached are an AggregateError without a message.
-  if (error instanceof AggregateError && error.errors.length > 0) {
-    return [...new Set(error.errors.map(messageOf))].join('; ')
+  if (Array.isArray(errors) && errors.length > 0) {
+    return [...new Set(errors.map(messageOf))].join('; ')
   }
-  const text = error instanceof Error ? error.message : String(error)
+  const text = typeof message === 'string' ? message : String(error)
   // All that pg says of a connection that could not be opened in time.
   if (text === 'timeout expired') return 'a new connection got no answer in time'
   return text.replaceAll(/(\w+:\/\/[^\s:@/]*):[^\s@]*@/g, '$1:***@')

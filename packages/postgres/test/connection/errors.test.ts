@@ -1,9 +1,15 @@
 /** What an error of the server, or of a pooler in front of it, means for a queue. */
 
 import { type AddressInfo, createServer } from 'node:net'
+import { runInNewContext } from 'node:vm'
 import type { ErrorCode } from '@sluice/core'
 import { expect, onTestFinished, test } from 'vitest'
-import { breaksConnection, type Progress, storeError } from '../../src/connection/errors.ts'
+import {
+  breaksConnection,
+  connectError,
+  type Progress,
+  storeError,
+} from '../../src/connection/errors.ts'
 import { postgresDriver } from '../../src/index.ts'
 import { poolOf, sql } from '../support/server.ts'
 import { sharedServer } from '../support/shared-server.ts'
@@ -188,6 +194,16 @@ test('an error of connecting says where to, why not, and what to do', async () =
   ] as readonly [(url: URL) => void, string, string][]) {
     const [message, where] = await refusalAt(change)
     for (const part of [where, why, advice]) expect(message).toContain(part)
+  }
+})
+
+test('an error of connecting says why not also in a realm of its own, as in a test of Jest', () => {
+  const refused =
+    "Object.assign(new Error('connect ECONNREFUSED ::1:5432'), { code: 'ECONNREFUSED' })"
+  for (const thrown of [refused, `new AggregateError([${refused}])`]) {
+    expect(connectError(runInNewContext(thrown)).message).toMatch(
+      /^no connection to Postgres: connect ECONNREFUSED ::1:5432; check/,
+    )
   }
 })
 

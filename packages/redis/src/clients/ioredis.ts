@@ -60,7 +60,7 @@ async function connected(client: IoredisClient, events: ClientEvents): Promise<L
   } catch (error) {
     destroy()
     // The error of the connection says more than that it was closed.
-    throw cause instanceof Error && 'syscall' in cause ? cause : error
+    throw (cause as NodeJS.ErrnoException | undefined)?.syscall === undefined ? error : cause
   }
   return {
     // Version 2 of the protocol is the default of some versions, and a server may know no other.

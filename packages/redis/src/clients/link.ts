@@ -207,9 +207,11 @@ function whyNone(error: unknown, address: Partial<Address> = {}): string {
   return why.includes(to) ? `: ${why}` : ` to ${to}: ${why}`
 }
 
+/** Not by `instanceof`: in a test of Jest, errors of Node are of another realm. */
 export function messageOf(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0) {
-    return [...new Set(error.errors.map(messageOf))].join('; ')
+  const { errors, message } = Object(error) as Partial<AggregateError>
+  if (Array.isArray(errors) && errors.length > 0) {
+    return [...new Set(errors.map(messageOf))].join('; ')
   }
-  return error instanceof Error ? error.message : String(error)
+  return typeof message === 'string' ? message : String(error)
 }

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { type AddressInfo, createServer } from 'node:net'
+import { runInNewContext } from 'node:vm'
 import { never } from '@sluice/core'
 import { hasRedis, slotOf, startCluster, startRedis, startReplicated } from '@sluice/test-redis'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { messageOf } from '../../src/clients/link.ts'
 import { ConnectionError, ReplyError } from '../../src/connection/connections.ts'
 import { storeError } from '../../src/connection/errors.ts'
 import { redisDriver } from '../../src/index.ts'
@@ -24,6 +26,14 @@ test('a lost reply is an unknown outcome, and a command that was not sent is tri
     const withheld = storeError(new ReplyError(reply))
     assert.deepEqual([withheld.code, withheld.retryable], ['ERR_STORE', false])
     assert.match(withheld.message, /grant it to the user, and rename no command/)
+  }
+})
+
+test('what a server that cannot be reached says is shown also in a realm of its own, as in a test of Jest', () => {
+  const refused =
+    "Object.assign(new Error('connect ECONNREFUSED ::1:6379'), { code: 'ECONNREFUSED' })"
+  for (const thrown of [refused, `new AggregateError([${refused}])`]) {
+    assert.equal(messageOf(runInNewContext(thrown)), 'connect ECONNREFUSED ::1:6379')
   }
 })
 
