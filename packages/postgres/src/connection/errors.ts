@@ -143,10 +143,12 @@ function stateText(error: unknown): string {
   return state === undefined ? '' : ` (SQLSTATE ${state})`
 }
 
-/** Advice for errors of connecting. */
-function connectAdviceFor(state: string | undefined): string {
+/** Advice for errors of connecting. `pg` gives that of a pool that was ended no code. */
+function connectAdviceFor(state: string | undefined, text: string): string {
   switch (state) {
     case undefined:
+      if (text.includes('calling end on the pool'))
+        return '; close the queues before their pool ends'
       return '; check the address, its sslmode, and whether Postgres answers there'
     case '28000':
     case '28P01':
@@ -166,7 +168,8 @@ export function connectError(error: unknown, to?: (isAnswered: boolean) => strin
   const { code, retryable } = meaningOf(error, 'unsent')
   const state = sqlStateOf(error)
   const where = to?.(state !== undefined) ?? ''
-  const why = `${messageOf(error)}${stateText(error)}${connectAdviceFor(state)}`
+  const text = messageOf(error)
+  const why = `${text}${stateText(error)}${connectAdviceFor(state, text)}`
   return new SluiceError(code, `no connection to Postgres${where}: ${why}`, {
     cause: error,
     retryable,

@@ -221,3 +221,16 @@ test('an error of connecting by a pool of the caller says where to', async () =>
   }, true)
   expect(message).toContain(where)
 })
+
+test('a pool that was ended before its queues are closed says that, and not to look at the server', async () => {
+  const pool = poolOf(server.url)
+  const driver = postgresDriver({ pool, schema: 'ended' })
+  await driver.open({})
+  await pool.end()
+  const error = await driver.counts('q', {}).catch((thrown: unknown) => thrown)
+  expect(error).toMatchObject({
+    code: 'ERR_STORE',
+    message: expect.stringMatching(/end on the pool; close the queues before their pool ends/),
+  })
+  await driver.close()
+})
