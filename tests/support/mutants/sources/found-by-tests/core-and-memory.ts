@@ -388,8 +388,8 @@ export const foundByTestsOfCoreAndMemory: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/core/src/time/next-turn.ts',
-        find: "process?.getBuiltinModule?.('node:timers')?.setImmediate ??",
-        replace: '',
+        find: 'const { process } = globalThis as',
+        replace: 'const { process } = {} as',
       },
     ],
     finder: { file: 'packages/core/test/next-turn.test.ts', title: 'the next turn comes where' },
