@@ -298,7 +298,7 @@ export const foundByTestsOfPrograms: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/sqlite/test/time.test.ts',
-      title: 'a file is made where the system clock says 0, as fake timers of a test do',
+      title: 'a file is made where the system clock says',
     },
   },
   {

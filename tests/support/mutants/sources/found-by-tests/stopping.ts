@@ -79,7 +79,7 @@ export const foundByTestsOfStopping: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/backoff/src/backoff-until.ts',
-        find: 'signal.aborted && error === signal.reason',
+        find: 'isAbortOf(signal, error)',
         replace: 'signal.aborted',
       },
     ],
@@ -92,9 +92,9 @@ export const foundByTestsOfStopping: readonly FoundByTest[] = [
     name: 'a loop whose function rejects with undefined ends as if it were stopped',
     edits: [
       {
-        file: 'packages/backoff/src/backoff-until.ts',
-        find: 'signal.aborted && error === signal.reason',
-        replace: 'error === signal.reason',
+        file: 'packages/backoff/src/interrupted.ts',
+        find: 'if (!aborted) return false',
+        replace: '',
       },
     ],
     finder: {
