@@ -190,7 +190,7 @@ export interface QueueView extends QueueRow {
   /** Whether the store lists the queue; then what is listed, and similar names if it does not. */
   readonly exists: boolean
   readonly similar: readonly string[]
-  /** When the next delayed key, and the next key in back-off, is due, among those that were read. */
+  /** When the next delayed key, and the next key in back-off, is due; absent if not all of them were read. */
   readonly nextDelayedAt?: number | undefined
   readonly nextBackoffAt?: number | undefined
   /** Runs by waiting time and by handler time; bounds in milliseconds. */

@@ -68,6 +68,34 @@ describe('the conditions for a run', () => {
   })
 })
 
+describe('when the next key is due', () => {
+  test('is told where all keys that wait were read, and not of some of them', async () => {
+    const site = kept(new Site())
+    const queue = queueOf(site, 'orders')
+    const next = async (): Promise<(number | undefined)[]> => {
+      // Keys that wait are read again after some seconds.
+      await site.clock.step(6_000)
+      const { body } = await site.ask<QueueView>('/api/queue?queue=orders')
+      return [body.nextDelayedAt, body.nextBackoffAt]
+    }
+    expect(await next()).toEqual([undefined, undefined])
+    const at = site.clock.now()
+    await queue.addMany(['fails later', 'fails'])
+    for (const held of await queue.getMany(2)) {
+      const retryAfterMs = held.key === 'fails' ? 500_000 : 900_000
+      await held.retry(Object.assign(new Error('no'), { retryAfterMs }))
+    }
+    await queue.addAfter('later', 300_000)
+    await queue.addAfter('soon', 100_000)
+    expect(await next()).toEqual([at + 100_000, at + 500_000])
+    // The list is in the order of the keys, so the first of many need not be the next.
+    for (let key = 0; key < 1_000; key += 1) await queue.addAfter(`order/${key}`, 200_000)
+    expect(await next()).toEqual([undefined, at + 500_000])
+    for (let key = 0; key < 1_000; key += 1) await queue.addRateLimited(`a/${key}`)
+    expect(await next()).toEqual([undefined, undefined])
+  })
+})
+
 describe('queues and keys of any name', () => {
   test('are listed, shown and found under their exact names', async () => {
     const site = kept(new Site())

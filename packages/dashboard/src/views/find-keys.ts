@@ -112,6 +112,8 @@ const pagesMax = 4
 export interface FailingKeys {
   readonly keys: readonly KeyInfo[]
   readonly more: boolean
+  /** When the next key in back-off is due; `undefined` also if not all of them were read. */
+  readonly nextBackoffAt: number | undefined
 }
 
 /** Finds keys that have failed, reading at most `max`. */
@@ -122,13 +124,31 @@ export async function findFailingKeys(
 ): Promise<FailingKeys> {
   const keys: KeyInfo[] = []
   let more = false
+  let nextBackoffAt: number | undefined
   for (const state of failingStates) {
     if (counts[state] === 0) continue
     const found = await firstKeys(inspect, state, max - keys.length)
     keys.push(...found.keys)
     more ||= found.isCut
+    if (state === 'backoff') nextBackoffAt = firstDue(found)
   }
-  return { keys: keys.filter(({ failures }) => failures > 0), more }
+  return { keys: keys.filter(({ failures }) => failures > 0), more, nextBackoffAt }
+}
+
+/** The first keys in a state, and whether more may follow. */
+interface FirstKeys {
+  readonly keys: readonly KeyInfo[]
+  readonly isCut: boolean
+}
+
+/** When the first of the keys is due; unknown if not all were read, since they come in the order of their names. */
+export function firstDue({ keys, isCut }: FirstKeys): number | undefined {
+  let first: number | undefined
+  if (isCut) return first
+  for (const { dueAt } of keys) {
+    if (dueAt !== undefined && (first === undefined || dueAt < first)) first = dueAt
+  }
+  return first
 }
 
 /** The first keys in a state, `max` at most, and whether more may follow. A page may be short, or empty. */
@@ -136,7 +156,7 @@ export async function firstKeys(
   inspect: Inspect,
   state: KeyStateWord,
   max: number,
-): Promise<{ keys: readonly KeyInfo[]; isCut: boolean }> {
+): Promise<FirstKeys> {
   const keys: KeyInfo[] = []
   let cursor: string | undefined
   for (let pages = 0; pages < pagesMax && keys.length < max; pages += 1) {

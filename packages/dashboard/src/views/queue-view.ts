@@ -15,7 +15,7 @@ import {
 } from 'sluice'
 import type { BucketView, LeaseView, QueueView, WorkerView } from '../wire.ts'
 import { failureGroups } from './failure-groups.ts'
-import { findFailingKeys, firstKeys } from './find-keys.ts'
+import { findFailingKeys, firstDue, firstKeys } from './find-keys.ts'
 import type { KeyDisplay } from './key-display.ts'
 import { similarNames } from './similar-names.ts'
 import { emptyChart, type QueueSnapshot, type StoreView } from './store-view.ts'
@@ -31,6 +31,9 @@ const workersMax = 500
 
 /** The maximum number of failing keys that are read. */
 const failingMax = 1_000
+
+/** The maximum number of delayed keys that are read, for the one that is due next. */
+const delayedMax = 200
 
 /** The maximum number of runs in each group of failures. */
 const runsMax = 5
@@ -141,23 +144,16 @@ export class QueueViewReader {
 
 async function searchKeys(inspect: Inspect, counts: QueueCounts, at: number): Promise<Search> {
   const found = await findFailingKeys(inspect, counts, failingMax)
-  const delayed = counts.delayed === 0 ? [] : (await inspect.list({ state: 'delayed' })).keys
+  const hasDelayed = counts.delayed > 0
+  const delayed = hasDelayed ? await firstKeys(inspect, 'delayed', delayedMax) : undefined
   return {
     at,
     failing: found.keys,
     runs: await inspect.failedRuns(),
-    nextDelayedAt: firstDue(delayed),
-    nextBackoffAt: firstDue(found.keys.filter(({ state }) => state === 'backoff')),
+    nextDelayedAt: delayed && firstDue(delayed),
+    nextBackoffAt: found.nextBackoffAt,
     more: found.more,
   }
-}
-
-function firstDue(keys: readonly KeyInfo[]): number | undefined {
-  let first: number | undefined
-  for (const { dueAt } of keys) {
-    if (dueAt !== undefined && (first === undefined || dueAt < first)) first = dueAt
-  }
-  return first
 }
 
 function isBucketOf(plan: LimiterPlan | undefined, queue: string): (bucket: BucketRow) => boolean {
