@@ -2,7 +2,7 @@ import { createQueue, createWorker, type HistoryStep, type WorkerRow } from 'slu
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { chartMarks, sumOfMarks } from '../src/views/chart-marks.ts'
 import { chartOf, sumOf } from '../src/views/chart-steps.ts'
-import type { Overview, QueueView } from '../src/wire.ts'
+import type { ChartStep, Overview, QueueView } from '../src/wire.ts'
 import { kept, Site } from './site.ts'
 
 function step(at: number, parts: { expired?: number; parked?: number; paused?: boolean }) {
@@ -35,6 +35,25 @@ describe('the sum of charts', () => {
       expect(sum.from).toBe(700_000)
       expect(sum.steps.map(({ at }) => at)).toEqual([700_000, 990_000, now])
     }
+  })
+})
+
+describe('the figures of a chart', () => {
+  test('of several queues are added up step by step, and may be more if those of one queue are', () => {
+    const empty = chartOf({ now, stepMs: 10_000, steps: [] }, [])
+    const one = { at: now, done: 1, failed: 2, merged: 3, ready: 4, parked: 5 }
+    const other = { at: now, done: 10, failed: 20, merged: 30, ready: 40, parked: 50 }
+    const alone = { ...one, at: now - 10_000 }
+    const sum = { at: now, done: 11, failed: 22, merged: 33, ready: 44, parked: 55 }
+    const capped = { ...one, capped: true }
+    const stepsOf = (...charts: ChartStep[][]) =>
+      sumOf(
+        charts.map((steps) => ({ ...empty, steps })),
+        empty,
+      ).steps
+    expect(stepsOf([one], [alone, other])).toEqual([alone, sum])
+    expect(stepsOf([capped], [other])).toEqual([{ ...sum, capped: true }])
+    expect(stepsOf([other], [capped])).toEqual([{ ...sum, capped: true }])
   })
 })
 

@@ -1,6 +1,7 @@
 import { keyStateWords } from '@sluice/core'
 import { createRateLimitingQueue, createWorker, exponential, type Worker } from 'sluice'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { mostFirst } from '../src/views/failure-groups.ts'
 import { findFailingKeys } from '../src/views/find-keys.ts'
 import type { FailuresView, KeyLines, QueueView } from '../src/wire.ts'
 import { EventReader } from './event-reader.ts'
@@ -72,6 +73,18 @@ describe('the failures of a store', () => {
       ...{ failures: 1, message: expect.stringMatching(/^no EMAIL/), holder: expect.any(String) },
     })
     expect(chart.steps.reduce((sum, step) => sum + step.failed, 0)).toBe(35)
+    // On one axis with the chart.
+    const failedAt = chart.steps.find((step) => step.failed > 0)?.at ?? Number.NaN
+    const index = (failedAt - chart.from) / chart.stepMs
+    expect(groups.map(({ perStep }) => perStep.findIndex((count) => count > 0))).toEqual(
+      groups.map(() => index),
+    )
+  })
+
+  test('have five examples each on the page of a queue', async () => {
+    const site = await failed()
+    const { body } = await site.ask<QueueView>('/api/queue?queue=orders')
+    expect(body.failureGroups.map(({ runs }) => runs.length)).toEqual([5, 2])
   })
 
   test('are those of one queue if it is named', async () => {
@@ -91,7 +104,11 @@ describe('the failures of a store', () => {
     await site.clock.step(10_000)
     const { groups } = await failuresOf(site, { queue: 'mails' })
     expect(groups).toMatchObject([{ code: 'EMAIL', failed: 3, keys: 0 }])
-    expect(groups[0]?.runs).toHaveLength(3)
+    const runs = groups[0]?.runs ?? []
+    expect(runs).toHaveLength(3)
+    const instants = runs.map(({ at }) => at)
+    for (const at of instants) expect(at).toBeGreaterThan(site.clock.now() - 60_000)
+    expect(groups[0]?.lastAt).toBe(Math.max(...instants))
   })
 
   test('can be acted on by code, also by the name of an error without one', async () => {
@@ -136,6 +153,7 @@ describe('the failures of a store', () => {
     })
     const { groups } = await failuresOf(site, { queue: 'orders' })
     expect(groups).toMatchObject([{ code: 'HIDDEN', isRedacted: true, failed: 32, keys: 32 }])
+    expect(groups[0]?.perStep.reduce((sum, each) => sum + each, 0)).toBe(32)
     expect(JSON.stringify(groups)).not.toMatch(/ECONNREFUSED"|no ECONN|no Type/)
   })
 
@@ -203,6 +221,15 @@ test('failures without a history are those of stored keys', async () => {
     chart: { steps: [] },
     groups: [{ queue: 'orders', code: 'ENO', failed: 0, keys: 1, runs: [{ key: 'a' }] }],
   })
+})
+
+test('failures are in the order of their runs, then of their keys, then of the last one', () => {
+  const group = (failed: number, keys: number, lastAt?: number) => ({
+    ...{ queue: 'orders', code: 'ENO', perStep: [], runs: [], failed, keys },
+    ...(lastAt === undefined ? {} : { lastAt }),
+  })
+  const ordered = [group(2, 0), group(1, 7, 1), group(1, 3, 9), group(1, 3, 8), group(1, 3)]
+  expect(ordered.toReversed().sort(mostFirst)).toEqual(ordered)
 })
 
 test('keys that have failed are found in every state', async () => {

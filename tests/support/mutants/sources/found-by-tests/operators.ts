@@ -312,6 +312,25 @@ export const foundByTestsOfOperators: readonly FoundByTest[] = [
     ['cli/src/rows/repeated-reads.ts', '      isFailing = false\n', ''],
     ['watching-outages', 'commands that watch say so once, and go on when it is back'],
   ),
+  of(
+    'the dashboard tells when the next of many keys is due, of those that it has read',
+    ['dashboard/src/views/find-keys.ts', 'if (isCut) return first', 'void isCut'],
+    ['views', 'is told where all keys that wait were read'],
+  ),
+  of(
+    'the chart of all queues shows the ready keys of the last one',
+    ['dashboard/src/views/chart-steps.ts', 'ready: sum.ready + step.ready,', 'ready: step.ready,'],
+    ['chart-marks', 'of several queues are added up step by step'],
+  ),
+  of(
+    'failures whose keys are gone do not say when the last one was',
+    [
+      'dashboard/src/views/failure-groups.ts',
+      'group.lastAt = Math.max(group.lastAt ?? at, at)',
+      'void at',
+    ],
+    ['failures', 'outlive their keys'],
+  ),
   {
     name: 'doctor does not find that a Redis refuses changes for want of replicas',
     edits: [
