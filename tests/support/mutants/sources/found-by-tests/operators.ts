@@ -313,6 +313,16 @@ export const foundByTestsOfOperators: readonly FoundByTest[] = [
     ['watching-outages', 'commands that watch say so once, and go on when it is back'],
   ),
   of(
+    'the page of a queue shows a worker that was stopped as gone',
+    ['dashboard/src/views/queue-view.ts', 'isGone: concurrency > 0 && ', 'isGone: '],
+    ['queue-and-key', 'shows who holds its keys, and which worker has not been heard of'],
+  ),
+  of(
+    'the page of a key does not tell that it was added again while it ran',
+    ['dashboard/src/views/key-history.ts', 'held?.dirtySince !== undefined', 'held === null'],
+    ['queue-and-key', 'tells what has happened between two reads'],
+  ),
+  of(
     'the dashboard tells when the next of many keys is due, of those that it has read',
     ['dashboard/src/views/find-keys.ts', 'if (isCut) return first', 'void isCut'],
     ['views', 'is told where all keys that wait were read'],
