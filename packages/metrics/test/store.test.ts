@@ -1,3 +1,4 @@
+import type { Clock } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { expect, onTestFinished, test } from 'vitest'
 import { createRecorder } from '../src/index.ts'
@@ -47,6 +48,33 @@ test('one process says what is in the store, the others say 0', async () => {
     expect(first.ledger.value(name)).toBe(value)
     expect(second.ledger.value(name)).toBe(0)
   }
+})
+
+test('ages and waits are by the time of the store, also where the clock of this process is wrong', async () => {
+  const clock = fakeClock(0)
+  const store = new SharedStore()
+  const driver = storeDriver(clock, store, everywhere)
+  const ledger = new Ledger()
+  const late: Clock = {
+    now: () => clock.now() - 3_600_000,
+    monotonicMs: () => clock.monotonicMs(),
+    startTimer: (ms, onTime) => clock.startTimer(ms, onTime),
+    startTicker: (ms, onTick) => clock.startTicker(ms, onTick),
+  }
+  const recorder = createRecorder({
+    provider: ledger.provider(),
+    driver,
+    queues: ['q'],
+    clock: late,
+  })
+  onTestFinished(() => recorder.close())
+  store.counts = { ...noCounts, ready: 1, oldestReadyAt: -5_000 }
+  await recorder.read()
+  expect(ledger.value('q oldest')).toBe(5)
+  // Added by another process, and ready for two seconds.
+  const queue = new StagedQueue(clock, driver)
+  queue.claim('a', { askedAt: -2_000, readyAt: -2_000 })
+  expect(ledger.observations('q latency')).toEqual([2])
 })
 
 test('the next one takes over when the first leaves, and at once', async () => {

@@ -366,4 +366,32 @@ export const foundByTestsOfMetrics: readonly FoundByTest[] = [
       title: 'parked keys leave the depth, and come back when they are unparked',
     },
   },
+  {
+    name: 'the age of the oldest ready key is by the clock of this process',
+    edits: [
+      {
+        file: 'packages/metrics/src/recorder/store-reader.ts',
+        find: 'now = verdict.now\n',
+        replace: 'void verdict.now\n',
+      },
+    ],
+    finder: {
+      file: 'packages/metrics/test/store.test.ts',
+      title: 'ages and waits are by the time of the store',
+    },
+  },
+  {
+    name: 'how long a key was ready is by the clock of this process',
+    edits: [
+      {
+        file: 'packages/metrics/src/recorder/recorder.ts',
+        find: "if (typeof now === 'number') store.offsetMs",
+        replace: 'if (now === null) store.offsetMs',
+      },
+    ],
+    finder: {
+      file: 'packages/metrics/test/store.test.ts',
+      title: 'ages and waits are by the time of the store',
+    },
+  },
 ]
