@@ -399,3 +399,21 @@ test('on a store that others use too, a claim says what happened elsewhere', asy
   // Its depth is the store's to say.
   expect(ledger.value('q depth')).toBe(0)
 })
+
+test('a queue object that is closed takes nothing from another one of its queue', async () => {
+  const { clock, ledger } = stage()
+  const driver = storeDriver(clock)
+  const producer = new StagedQueue(clock, driver, 'q', 'producer')
+  const consumer = new StagedQueue(clock, driver, 'q', 'consumer')
+  producer.add('a')
+  producer.add('b')
+  const token = consumer.claim('a')
+  producer.notice('closed')
+  expect(ledger.value('q depth')).toBe(1)
+  await clock.step(2_000)
+  consumer.done('a', token)
+  expect(ledger.observations('q work')).toEqual([2])
+  consumer.claim('b')
+  expect(ledger.observations('q latency')).toEqual([0, 2])
+  expect(ledger.value('q depth')).toBe(0)
+})

@@ -13,7 +13,7 @@ function of(
 const visitors = 'dashboard/src/access/visitors.ts'
 const origin = 'dashboard/src/http/check-origin.ts'
 
-/** Defects of what an operator may see and do, on the dashboard and the command line. */
+/** Defects of what an operator may see and do, on the dashboard and the command line, and in metrics. */
 export const foundByTestsOfOperators: readonly FoundByTest[] = [
   of(
     'a visitor whom the application calls the empty string is trusted',
@@ -311,6 +311,11 @@ export const foundByTestsOfOperators: readonly FoundByTest[] = [
     'the second outage of a watched store is not reported',
     ['cli/src/rows/repeated-reads.ts', '      isFailing = false\n', ''],
     ['watching-outages', 'commands that watch say so once, and go on when it is back'],
+  ),
+  of(
+    'a queue object that is closed resets the metrics of its queue',
+    ['metrics/src/queue/queue-record.ts', '    if (this.isInUse(driver)) return\n', ''],
+    ['client-go', 'a queue object that is closed takes nothing from another one of its queue'],
   ),
   of(
     'the page of a queue shows a worker that was stopped as gone',
