@@ -122,6 +122,27 @@ describe('a limiter around a queue that is not ours', () => {
     expect(await drainKeys(queue)).toEqual(['a'])
   })
 
+  test('Held: a retry that cannot be added gives nothing back, and may be made again', async () => {
+    for (const error of [new Error('no'), Object.assign(new Error('busy'), { retryAfterMs: 50 })]) {
+      const scene = new Scene(direct)
+      const inner = scene.delaying()
+      let isAway = true
+      const addAfter: typeof inner.addAfter = async (item, ms, options) => {
+        if (isAway) throw new Error('the store is away')
+        return await inner.addAfter(item, ms, options)
+      }
+      const within = Object.assign(foreign(inner), { addAfter })
+      const queue = createRateLimitingQueue<string>({ queue: within })
+      await queue.add('a')
+      const held = await take(queue)
+      expect(await refusal(held.retry(error))).toMatchObject({ message: 'the store is away' })
+      expect(await scene.states()).toEqual({ a: 'processing' })
+      isAway = false
+      expect(await held.retry(error)).toBe('delayed')
+      expect(await scene.states()).toEqual({ a: 'delayed' })
+    }
+  })
+
   test('Held: disposal is a retry, in loops and batches too', async () => {
     const scene = new Scene(direct)
     const queue = adaptedLimited(scene)

@@ -327,4 +327,18 @@ export const foundByTestsOfRuns: readonly FoundByTest[] = [
       title: 'a worker is seen as long as its handler runs while its queue',
     },
   },
+  {
+    name: 'a retry around a queue of another library gives the key back before it was added again',
+    edits: [
+      {
+        file: 'packages/queue/src/foreign/adapted-queue.ts',
+        find: '        await this.addAfter(item, after.delayMs)\n',
+        replace: '        void this.addAfter(item, after.delayMs)\n',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/foreign/limiter-around.test.ts',
+      title: 'a retry that cannot be added gives nothing back, and may be made again',
+    },
+  },
 ]
