@@ -8,7 +8,14 @@ import {
   type ReadableSpan,
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base'
-import { type Ask, callerTrace, sluiceChannel, type TraceRequest, traceChannel } from '@sluice/core'
+import {
+  type Ask,
+  callerTrace,
+  type Driver,
+  sluiceChannel,
+  type TraceRequest,
+  traceChannel,
+} from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { openTelemetryTracing, type TracingOptions } from '../src/opentelemetry.ts'
@@ -131,6 +138,25 @@ test('each caller of one statement gets a span in its own trace', () => {
     ofRequest('two'),
     `00-${alone?.spanContext().traceId}-${alone?.spanContext().spanId}-01`,
   ])
+})
+
+test('with the option driver, only its queues are traced, and only their adds carry a context', () => {
+  const traced = storeDriver(fakeClock(1_000))
+  const { clock, driver: other, tracer, spans } = setUp({ driver: traced })
+  const names = ['add orders', 'get orders', 'process orders']
+  const work = (driver: Driver): number[] => {
+    const queue = new StagedQueue(clock, driver, 'orders', driver === other ? 'there' : 'here')
+    queue.add('a')
+    queue.done('a', queue.claim('a'))
+    return names.map((name) => spans(name).length)
+  }
+  expect(work(other)).toEqual([0, 0, 0])
+  expect(work(traced)).toEqual([1, 1, 1])
+  const span = tracer.startSpan('request')
+  const isCarriedTo = (driver: Driver): boolean =>
+    context.with(trace.setSpan(context.active(), span), () => callerTrace('orders', driver)) !==
+    undefined
+  expect([isCarriedTo(other), isCarriedTo(traced)]).toEqual([false, true])
 })
 
 test('contexts that are not sampled are not stored, and their adds not sampled', () => {

@@ -313,6 +313,15 @@ export const foundByTestsOfOperators: readonly FoundByTest[] = [
     ['watching-outages', 'commands that watch say so once, and go on when it is back'],
   ),
   of(
+    'queues on other drivers are traced, too, and the adds to them carry contexts',
+    [
+      'metrics/src/tracing.ts',
+      'if (this.#driver !== undefined && this.#driver !== request.source) return\n',
+      '',
+    ],
+    ['tracing', 'with the option driver, only its queues are traced'],
+  ),
+  of(
     'a queue object that is closed resets the metrics of its queue',
     ['metrics/src/queue/queue-record.ts', '    if (this.isInUse(driver)) return\n', ''],
     ['client-go', 'a queue object that is closed takes nothing from another one of its queue'],
