@@ -417,3 +417,27 @@ test('a queue object that is closed takes nothing from another one of its queue'
   expect(ledger.observations('q latency')).toEqual([0, 2])
   expect(ledger.value('q depth')).toBe(0)
 })
+
+test('what a store has not taken is not counted as added', () => {
+  const { ledger, queue } = setUp()
+  queue.ask({ key: 'a' }, { outcome: 'full' })
+  queue.ask({ key: 'b', delayMs: 50 }, { outcome: 'full' })
+  for (const name of ['adds', 'depth', 'retries', 'deduplicated', 'delay']) {
+    expect(ledger.value(`q ${name}`), name).toBe(0)
+  }
+})
+
+test('a run that asks for another one later counts as a retry, as an addAfter does', () => {
+  const { ledger, queue } = setUp()
+  for (const [delayMs, retries] of [
+    [50, 1],
+    [0, 1],
+  ] as const) {
+    queue.add('a')
+    const token = queue.claim('a')
+    const again = { delayMs, priority: 0 }
+    const outcome = delayMs > 0 ? 'delayed' : 'ready'
+    queue.finish({ as: 'done', key: 'a', token, forget: true, again }, { outcome, dueAt: delayMs })
+    expect(ledger.value('q retries')).toBe(retries)
+  }
+})

@@ -341,4 +341,32 @@ export const foundByTestsOfRuns: readonly FoundByTest[] = [
       title: 'a retry that cannot be added gives nothing back, and may be made again',
     },
   },
+  {
+    name: 'metrics count a run that asks for another one later as no retry',
+    edits: [
+      {
+        file: 'packages/metrics/src/queue/queue-ledger.ts',
+        find: 'if (again !== undefined && again.delayMs > 0) this.#meters.retries.inc()',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/metrics/test/client-go.test.ts',
+      title: 'a run that asks for another one later counts as a retry',
+    },
+  },
+  {
+    name: 'metrics count what a full queue has not taken as added',
+    edits: [
+      {
+        file: 'packages/metrics/src/queue/queue-ledger.ts',
+        find: "if (reply.outcome === 'failed' || reply.outcome === 'full') return",
+        replace: "if (reply.outcome === 'failed') return",
+      },
+    ],
+    finder: {
+      file: 'packages/metrics/test/client-go.test.ts',
+      title: 'what a store has not taken is not counted as added',
+    },
+  },
 ]
