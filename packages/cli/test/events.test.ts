@@ -141,6 +141,23 @@ test('a worker that is not seen any more has vanished, and is said once', async 
   expect((await events()).filter((text) => text.startsWith('worker'))).toEqual([])
 })
 
+test('a worker that has started before the first look is told with the time of its start', async () => {
+  const clock = fakeClock(1_000_000)
+  const driver = memoryDriver()
+  await using inspection = inspectStore(driver, { clock })
+  await inspection.add('orders', { key: 'a' })
+  const worker = { holder: 'w', host: 'h', pid: 7, concurrency: 2, settings: {} }
+  for (let heartbeat = 0; heartbeat < 3; heartbeat += 1) {
+    await driver.tick('orders', {
+      ...{ holder: 'w', limit: 1, failuresExpireMs: failuresExpireMsDefault },
+      worker,
+    })
+    await clock.step(10_000)
+  }
+  const events = await new StoreEvents(inspection, undefined).next()
+  expect(events.map(({ at, event }) => [event, at])).toEqual([['worker-started', 1_000_000]])
+})
+
 test('a queue object that gets a worker after its last one has stopped is an event again', async () => {
   const clock = fakeClock(1_000_000)
   const driver = memoryDriver()

@@ -322,6 +322,11 @@ export const foundByTestsOfOperators: readonly FoundByTest[] = [
     ['tracing', 'with the option driver, only its queues are traced'],
   ),
   of(
+    'sluice events tells the last heartbeat of a worker as its start',
+    ['cli/src/rows/store-events.ts', 'last === undefined ? worker.startedAt : ', ''],
+    ['events', 'a worker that has started before the first look'],
+  ),
+  of(
     'a queue object that is closed resets the metrics of its queue',
     ['metrics/src/queue/queue-record.ts', '    if (this.isInUse(driver)) return\n', ''],
     ['client-go', 'a queue object that is closed takes nothing from another one of its queue'],
