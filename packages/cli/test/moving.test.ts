@@ -302,6 +302,10 @@ describe('migrate', () => {
     expect(await output(['migrate', '--print-sql'])).toMatch(
       /^begin;\ncreate schema if not exists "sluice";[\s\S]*commit;\n$/,
     )
+    // That of the versions after the one that a schema is at.
+    const after = await output(['migrate', '--print-sql', '--from', '1'])
+    expect(after).toMatch(/^begin;\n[\s\S]*commit;\n$/)
+    expect(after).not.toMatch(/create schema|values \(1, /)
     const store = 'postgres://nobody@localhost:1/nothing?schema=jobs'
     expect(await output(['migrate', '--print-sql'], { store })).toContain('"jobs"')
     const roles = ['--roles', '--owner', 'o', '--runtime', 'r', '--read-only', 'v']

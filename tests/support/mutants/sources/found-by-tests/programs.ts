@@ -315,4 +315,18 @@ export const foundByTestsOfPrograms: readonly FoundByTest[] = [
       title: 'one press of Ctrl-C that comes more than once',
     },
   },
+  {
+    name: 'sluice migrate --print-sql prints all versions whatever --from says',
+    edits: [
+      {
+        file: 'packages/cli/src/commands/stores/migrate.ts',
+        find: 'migrationSql({ schema, from })',
+        replace: 'migrationSql({ schema, from: from * 0 })',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/moving.test.ts',
+      title: 'prints SQL for others to run, without a store to connect to',
+    },
+  },
 ]
