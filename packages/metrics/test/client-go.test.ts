@@ -441,3 +441,13 @@ test('a run that asks for another one later counts as a retry, as an addAfter do
     expect(ledger.value('q retries')).toBe(retries)
   }
 })
+
+test('an add that brings a delayed key forward, by the rule of one run, leaves nothing for later', async () => {
+  const { clock, ledger, queue } = setUp()
+  queue.ask({ key: 'a', delayMs: 1_000 }, { dueAt: 1_000 }, 0, 'earliest')
+  queue.ask({ key: 'a' }, { outcome: 'moved' }, 0, 'earliest')
+  expect(ledger.value('q depth')).toBe(1)
+  queue.done('a', queue.claim('a'))
+  await clock.step(5_000)
+  expect([ledger.value('q depth'), ledger.value('q adds')]).toEqual([0, 1])
+})

@@ -369,4 +369,18 @@ export const foundByTestsOfRuns: readonly FoundByTest[] = [
       title: 'what a store has not taken is not counted as added',
     },
   },
+  {
+    name: 'metrics count a key that was brought forward once more when its delay ends',
+    edits: [
+      {
+        file: 'packages/metrics/src/queue/queue-ledger.ts',
+        find: "    if (dedupe === 'earliest') this.#later.delete(key)\n",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/metrics/test/client-go.test.ts',
+      title: 'an add that brings a delayed key forward, by the rule of one run',
+    },
+  },
 ]
