@@ -310,6 +310,7 @@ describe('migrate', () => {
     expect(await output(['migrate', '--print-sql'], { store })).toContain('"jobs"')
     const roles = ['--roles', '--owner', 'o', '--runtime', 'r', '--read-only', 'v']
     expect(await output(['migrate', ...roles])).toContain('to "r", "v"')
+    expect(await output(['migrate', ...roles, '--producer', 'p'])).toContain('to "p"')
     expect((await cli(['migrate', '--roles', '--owner', 'o'])).code).toBe(2)
     expect((await cli(['migrate', '--print-sql'], { store: newFile() })).code).toBe(2)
   })

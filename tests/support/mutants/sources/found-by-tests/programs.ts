@@ -329,4 +329,29 @@ export const foundByTestsOfPrograms: readonly FoundByTest[] = [
       title: 'prints SQL for others to run, without a store to connect to',
     },
   },
+  {
+    name: 'sluice migrate --roles gives no rights to the role of --producer',
+    edits: [
+      {
+        file: 'packages/cli/src/commands/stores/migrate.ts',
+        find: 'rolesSql({ schema, owner, runtime, readOnly, producer })',
+        replace: 'rolesSql({ schema, owner, runtime, readOnly })',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/moving.test.ts',
+      title: 'prints SQL for others to run, without a store to connect to',
+    },
+  },
+  {
+    name: 'the command line prints the password of PGPASSWORD',
+    edits: [
+      {
+        file: 'packages/cli/src/run-cli.ts',
+        find: "  secrets.add(terminal.env['PGPASSWORD'])\n",
+        replace: '',
+      },
+    ],
+    finder: { file: 'packages/cli/test/calling.test.ts', title: 'PGPASSWORD' },
+  },
 ]
