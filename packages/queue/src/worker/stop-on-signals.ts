@@ -15,7 +15,7 @@ import { closeMs, endsBy } from '../core/lifecycle.ts'
 const { process } = globalThis
 
 /**
- * Within this time, the same signal is a copy of the first: a terminal sends one Ctrl-C to all processes, and
+ * Within this time, another SIGINT is a copy of the first: a terminal sends one Ctrl-C to all processes, and
  * `node --watch`, `tsx watch` and nodemon pass theirs on.
  */
 const copiesMs = 250
@@ -114,9 +114,9 @@ async function stopAll(targets: readonly Stoppable[], graceMs: number): Promise<
  * Stops workers and closes queues on SIGTERM and SIGINT, and returns a function that undoes that.
  *
  * The first signal stops gracefully: no more keys are taken, running handlers have `graceMs`. The
- * second one takes the rest of the grace away: signals are aborted at once. The same signal within 250 ms of
- * the first is not a second one, since some programs pass on what the terminal sends to all. From then on signals do
- * what they do without this, so that a third one ends the process. Queues that are given with workers
+ * second one takes the rest of the grace away: signals are aborted at once. From then on signals do
+ * what they do without this, so that a third one ends the process. SIGINT within 250 ms of the first SIGINT is
+ * not a second one: some programs pass on the Ctrl-C that the terminal sends to all. Queues that are given with workers
  * are closed after them, and after `graceMs` and two seconds also if something does not stop. The exit
  * code of the process becomes 1 if stopping fails, or if one of the workers has to end, as for a
  * damaged store. Needs a process: not for browsers.
@@ -151,7 +151,7 @@ export function stopOnSignals(
       void stop(graceMs)
       return
     }
-    if (signal === first.signal && at - first.at < copiesMs) return
+    if (signal === 'SIGINT' && first.signal === signal && at - first.at < copiesMs) return
     undo()
     if (exit) process.exit(128 + signalNumbers()[signal])
     void stop(0)

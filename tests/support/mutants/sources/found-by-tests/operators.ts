@@ -215,15 +215,6 @@ export const foundByTestsOfOperators: readonly FoundByTest[] = [
     ['views', 'pass redaction wherever they are shown'],
   ),
   of(
-    'a promise of redact is shown as an empty item, and its rejection ends the process',
-    [
-      'dashboard/src/views/key-display.ts',
-      "if (isPromise(answer)) this.#refuse('redact(item)', 'a value', answer)",
-      '',
-    ],
-    ['views', 'are not shown if the redaction returns a promise'],
-  ),
-  of(
     'a page of keys with a filter is the last one although there are more',
     [
       'dashboard/src/views/find-keys.ts',

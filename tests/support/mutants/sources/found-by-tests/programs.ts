@@ -354,4 +354,18 @@ export const foundByTestsOfPrograms: readonly FoundByTest[] = [
     ],
     finder: { file: 'packages/cli/test/calling.test.ts', title: 'PGPASSWORD' },
   },
+  {
+    name: 'a promise of redact is shown as an empty item, and its rejection ends the process',
+    edits: [
+      {
+        file: 'packages/dashboard/src/views/key-display.ts',
+        find: "if (isPromise(answer)) this.#refuse('redact(item)', 'a value', answer)",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/views.test.ts',
+      title: 'are not shown if the redaction returns a promise',
+    },
+  },
 ]
