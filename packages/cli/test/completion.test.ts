@@ -140,14 +140,12 @@ describe('in a real bash', () => {
       cwd,
       input: typed,
       encoding: 'utf8',
-      env: {
-        ...process.env,
+      env: shellEnv({
         TERM: 'dumb',
         HOME: cwd,
-        PATH: `${folderWithProgram()}:${process.env['PATH']}`,
         SLUICE_STORE: '',
         SLUICE_COMPLETION_TIMEOUT: '1m',
-      },
+      }),
     })
     expect(readFileSync(join(cwd, 'one'), 'utf8')).toBe('a b\n')
     expect(readFileSync(join(cwd, 'two'), 'utf8')).toBe("it's\n")
@@ -166,13 +164,7 @@ describe('in a real bash', () => {
       cwd,
       input: typed,
       encoding: 'utf8',
-      env: {
-        ...process.env,
-        TERM: 'dumb',
-        PATH: `${folderWithProgram()}:${process.env['PATH']}`,
-        SLUICE_STORE: '',
-        SLUICE_COMPLETION_TIMEOUT: '1m',
-      },
+      env: shellEnv({ TERM: 'dumb', SLUICE_STORE: '', SLUICE_COMPLETION_TIMEOUT: '1m' }),
     })
     expect(readFileSync(join(cwd, 'one'), 'utf8')).toBe('user:42\n')
     expect(readFileSync(join(cwd, 'all'), 'utf8')).toBe('other\nuser:42\n')

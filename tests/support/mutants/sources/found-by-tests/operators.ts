@@ -204,8 +204,8 @@ export const foundByTestsOfOperators: readonly FoundByTest[] = [
     'a dashboard that is served on an address answers under every local name',
     [
       'dashboard/src/serve-dashboard.ts',
-      '(loopback.has(host) || isAny ? undefined : [shown])',
-      'undefined',
+      '= loopback.has(host) || isAny ? undefined : [own] }',
+      '= undefined }',
     ],
     ['serving', 'answers under its address, and no other'],
   ),
