@@ -3,15 +3,18 @@ import { basename } from 'node:path'
 /** How many failed tests are named again at the end. */
 const namedMax = 20
 
-/** How much of the reason of a failure is shown again. */
-const reasonLengthMax = 500
+/** How much of the reason of a failure is shown again, from its beginning and from its end. */
+const [beginningMax, endMax] = [300, 700]
 
 /** The message of an error without its stack, as one line. */
 function reasonOf(failureMessages) {
   const lines = failureMessages.join('\n').split('\n')
   const stackAt = lines.findIndex((line) => /^\s+at /.test(line))
   const message = stackAt === -1 ? lines : lines.slice(0, stackAt)
-  return message.join(' ').replaceAll(/\s+/g, ' ').trim().slice(0, reasonLengthMax)
+  const text = message.join(' ').replaceAll(/\s+/g, ' ').trim()
+  if (text.length <= beginningMax + endMax) return text
+  // A history that was found by chance comes first, and what was wrong with it last.
+  return `${text.slice(0, beginningMax)} … ${text.slice(-endMax)}`
 }
 
 /** What failed, where nobody has to look for it in a long log. */

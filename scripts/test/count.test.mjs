@@ -37,6 +37,15 @@ test('what failed is named at the end, with the whole message, and without the s
   assert.deepEqual(remarks.at(-1), 'failed: a is b (b.ts): AssertionError: these differ: + c - b')
 })
 
+test('a long message is named with its beginning and its end', () => {
+  const message = `Error: a history: ${'add, '.repeat(1_000)}\nthe claim of a: 1 !== 2\n    at b.ts:1`
+  const failed = { fullName: 'a is b', status: 'failed', failureMessages: [message] }
+  const file = { name: '/x/test/b.ts', status: 'failed', assertionResults: [failed] }
+  const named = count(report(7, 1, [file]), parts(1)).remarks.at(-1)
+  assert.match(named, /: Error: a history: add, .* … .*, the claim of a: 1 !== 2$/)
+  assert.ok(named.length < 1_100)
+})
+
 test('so is a run that fails for a reason no test knows', () => {
   assert.deepEqual(totals(report(7, 0), parts(1)), [8, 1])
 })

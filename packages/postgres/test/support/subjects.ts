@@ -53,7 +53,9 @@ export function subjectsOn(options: SubjectOptions): CreateSubject {
     }
     const mine = schema
     const make = (): Driver => {
-      const driver = postgresDriver({ ...options.driver, schema: mine, onWarning() {} })
+      // Only ends what hangs: a machine, or its disk, may be held up for longer than the usual limit.
+      const timeoutMs = 60_000
+      const driver = postgresDriver({ timeoutMs, ...options.driver, schema: mine, onWarning() {} })
       return options.wrap?.(driver, mine) ?? driver
     }
     return {

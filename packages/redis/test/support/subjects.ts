@@ -20,7 +20,9 @@ export function subjectsOn(
   let made = 0
   return (): Subject => {
     made += 1
-    const own: RedisOptions = { ...options(), prefix: `s${made}:` }
+    // Only ends what hangs: a machine, or its disk, may be held up for longer than the usual limit.
+    const timeoutMs = 60_000
+    const own: RedisOptions = { timeoutMs, ...options(), prefix: `s${made}:` }
     const make = () => redisDriver(own)
     return {
       driver: make(),

@@ -1,6 +1,7 @@
 /**
- * Waits for keys that do not come, and says which share of a core that took, in hundredths: the least
- * of a few windows, since all of them look equally often, and the machine adds to some. The minute after which it looks less often passes quicker here.
+ * Waits for keys that do not come, and says which share of a core that took, and which share timers take that
+ * do nothing as often, in hundredths: each the least of a few windows, since all of them are equally busy, and
+ * the machine adds to some. The minute after which it looks less often passes quicker here.
  */
 import { systemClock } from '@sluice/core'
 import { Connection } from '../../src/connection/connection.ts'
@@ -19,8 +20,6 @@ const source = new FileSource({
 })
 const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() * 200 }
 const connection = new Connection(source, { ...sqliteEnvironment, clock }, 1_000)
-await connection.open(systemClock)
-connection.wakeSignal.watch(() => {})
 
 function wait(ms: number): Promise<void> {
   return new Promise((resolve) => {
@@ -28,14 +27,25 @@ function wait(ms: number): Promise<void> {
   })
 }
 
-await wait(1_000)
-const shares: number[] = []
-while (shares.length < 5) {
-  const usedBefore = process.cpuUsage()
-  const startedAt = systemClock.monotonicMs()
+/** The least share of a core that this process takes for a while, in hundredths. */
+async function share(): Promise<number> {
   await wait(1_000)
-  const { user, system } = process.cpuUsage(usedBefore)
-  shares.push((user + system) / 1_000 / (systemClock.monotonicMs() - startedAt))
+  const shares: number[] = []
+  while (shares.length < 5) {
+    const usedBefore = process.cpuUsage()
+    const startedAt = systemClock.monotonicMs()
+    await wait(1_000)
+    const { user, system } = process.cpuUsage(usedBefore)
+    shares.push((user + system) / 1_000 / (systemClock.monotonicMs() - startedAt))
+  }
+  return Math.min(...shares) * 100
 }
-console.log(Math.min(...shares) * 100)
+
+const ticker = systemClock.startTicker(50, () => {})
+const timers = await share()
+ticker.stop()
+await connection.open(systemClock)
+connection.wakeSignal.watch(() => {})
+const idle = await share()
+console.log(JSON.stringify({ idle, timers }))
 connection.close()
