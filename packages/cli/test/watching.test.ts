@@ -62,6 +62,26 @@ describe.each(storeKinds())('--watch on $kind', ({ fresh }) => {
     await watch.interrupt()
   })
 
+  test('a key with a slash is not taken for one of another queue', async () => {
+    const store = await fresh()
+    const driver = await driverOf(store)
+    const outer = createQueue<string>({ name: 'a', driver })
+    const inner = createQueue<string>({ name: 'a/b', driver })
+    onTestFinished(async () => {
+      await outer.close()
+      await inner.close()
+    })
+    await outer.add('b/c')
+    await outer.get()
+    const watch = new Watch(['leases', '-w', '--fields', 'queue,key'], store)
+    expect(await watch.next()).toBe('a\tb/c\n')
+    await inner.add('c')
+    await inner.get()
+    expect(await watch.next(2_000)).toBe('a/b\tc\n')
+    expect(await watch.next(2_000)).toBe('')
+    await watch.interrupt()
+  })
+
   test('workers are watched, with their work', async () => {
     const store = await fresh()
     await output(['add', 'orders', 'a', 'b', 'c'], { store })

@@ -31,6 +31,8 @@ export interface Listing<Row> {
   readonly columns: (paint: Paint) => readonly Column<Row>[]
   /** The name of a row, for `-o name`. */
   readonly name: (row: Row) => string
+  /** What tells a row from all others while it is watched, where two may have one name. */
+  readonly id?: (row: Row) => string
   /** The whole listing as a document. */
   readonly document: () => unknown
   /** The note if there are no rows: `no keys in orders`. */

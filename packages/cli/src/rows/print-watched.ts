@@ -29,20 +29,21 @@ export async function printWatched<Row>(context: Context, watched: Watched<Row>)
   if (!input.flag('watch')) return await print.listing(await watched.look())
   const signal = AbortSignal.any([context.signal, terminal.stdout.closed])
   let table: Table<Row> | undefined
-  let known = new Map<string, string>()
+  let known = new Map<string, { readonly json: string; readonly name: string }>()
   for await (const listing of repeatedReads(context, signal, () => watched.look())) {
-    const { rows, name } = listing
+    const { rows, name, id = name } = listing
     if (table === undefined && rows.length === 0) await print.note(listing.none)
     table ??= print.table(listing.columns)
-    const now = new Map(rows.map((row) => [name(row), safeJson(watched.asJson(row))]))
-    const changed = rows.filter((row) => known.get(name(row)) !== now.get(name(row)))
-    const gone = [...known.keys()].filter((each) => !now.has(each))
+    const jsonOf = (row: Row): string => safeJson(watched.asJson(row))
+    const now = new Map(rows.map((row) => [id(row), { json: jsonOf(row), name: name(row) }]))
+    const changed = rows.filter((row) => known.get(id(row))?.json !== now.get(id(row))?.json)
+    const gone = [...known].filter(([each]) => !now.has(each)).map(([, row]) => row.name)
     const { fields } = print
     if (fields !== undefined) {
       await print.lines(changed.map((row) => fieldsOf(watched.asJson(row), fields)))
     } else if (print.format === 'name') await print.names(changed.map(name))
     else if (print.isDocument) {
-      const lines = changed.map((row) => `{"event":"row","row":${now.get(name(row))}}`)
+      const lines = changed.map((row) => `{"event":"row","row":${now.get(id(row))?.json}}`)
       await print.lines([...lines, ...gone.map((each) => safeJson({ event: 'gone', name: each }))])
     } else {
       if (changed.length > 0) await print.lines(table.lines(changed))

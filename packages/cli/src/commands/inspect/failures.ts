@@ -3,7 +3,7 @@ import { countWords } from '@sluice/core/words'
 import type { FailedRunInfo, HistoryRange, QueueHistory, StoreInspection } from 'sluice'
 import type { CommandSpec } from '../../command.ts'
 import { formatAge } from '../../duration.ts'
-import { shown } from '../../output/escape.ts'
+import { safeJson, shown } from '../../output/escape.ts'
 import type { Column } from '../../output/table.ts'
 import { cutTo } from '../../output/table.ts'
 import { printWatched, watchOptions } from '../../rows/print-watched.ts'
@@ -186,6 +186,7 @@ export const failures: CommandSpec = {
             rows,
             columns: () => runColumns(now),
             name: ({ queue, key, at }) => `${queue}/${key} ${at}`,
+            id: ({ queue, key, at }) => safeJson([queue, key, at]),
             document: () => ({ runs: rows }),
             none: `${none} with the code ${shown(code)}`,
           }
@@ -203,6 +204,7 @@ export const failures: CommandSpec = {
           rows,
           columns: () => groupColumns(now, range),
           name: ({ queue, code: each }) => `${queue}/${each}`,
+          id: ({ queue, code: each }) => safeJson([queue, each]),
           document: () => ({ failures: rows }),
           none,
         }

@@ -2,7 +2,7 @@ import type { EpochMs, WorkerRow } from '@sluice/core'
 import type { Inspect, KeyInfo, StoreInspection } from 'sluice'
 import type { CommandSpec } from '../../command.ts'
 import { formatAge } from '../../duration.ts'
-import { shown } from '../../output/escape.ts'
+import { safeJson, shown } from '../../output/escape.ts'
 import type { Column } from '../../output/table.ts'
 import { printWatched, watchOptions } from '../../rows/print-watched.ts'
 import { queueNames, readQueues } from '../../rows/queue-rows.ts'
@@ -128,6 +128,7 @@ export const leases: CommandSpec = {
           rows,
           columns: () => columnsAt(now),
           name: ({ queue, key }) => `${queue}/${key}`,
+          id: ({ queue, key }) => safeJson([queue, key]),
           document: () => ({ leases: rows }),
           none: 'no keys are held',
         }
