@@ -184,6 +184,13 @@ test('each shell gets a script of its own', async () => {
   expect(await output(['completion', 'fish'])).toContain('complete -c sluice')
 })
 
+test('the script for zsh gives the program words without quotes, and with the home folder for ~/', async () => {
+  const script = await output(['completion', 'zsh'])
+  // A zsh is not needed to run the tests: (Q) takes the quotes away, and PREFIX is without one that is open.
+  expect(script).toMatch(/before=\("\$\{\(@Q\)before\/#\\~\\\/\/\$\{\(q\)HOME\}\/\}"\)\n/)
+  expect(script).toMatch(/__complete -- "\$\{before\[@\]\}" "\$\{\(Q\)PREFIX\}" 2>/)
+})
+
 test('without a shell, completion is for that of $SHELL', async () => {
   const asked = await cli(['completion'], { env: { SHELL: '/usr/bin/zsh' } })
   expect(asked).toEqual({ code: 0, out: await output(['completion', 'zsh']), err: '' })

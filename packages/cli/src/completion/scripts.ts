@@ -73,8 +73,11 @@ complete -F _sluice sluice
 const zsh = `#compdef sluice
 # Completion of sluice for zsh.
 _sluice() {
-  local -a candidates
-  candidates=("\${(@f)$(command "\${words[1]}" __complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  local -a candidates before
+  # What the shell makes of the words: without quotes, and with the home folder for ~/.
+  before=("\${(@)words[2,CURRENT-1]}")
+  before=("\${(@Q)before/#\\~\\//\${(q)HOME}/}")
+  candidates=("\${(@f)$(command "\${words[1]}" __complete -- "\${before[@]}" "\${(Q)PREFIX}" 2>/dev/null)}")
   if [[ "\${candidates[1]}" == ':files' ]]; then
     _files
   elif [[ -n "\${candidates[1]}" ]]; then
