@@ -34,8 +34,31 @@ test('a member that a row does not have is empty, and one that no row has is sai
   const { out, err, code } = await cli(['queues', '--fields', 'queue,cuonts.ready'], { store })
   expect({ out, code }).toEqual({ out: 'mails\t\norders\t\n', code: 0 })
   expect(err).toMatch(/nothing has the member 'cuonts'; there are queue, .*counts/)
-  const deep = await cli(['queues', '--fields', 'queue,counts.nothing'], { store })
-  expect(deep).toEqual({ code: 0, out: 'mails\t\norders\t\n', err: '' })
+})
+
+test('a member below another one that no row has is said too, with those that are there', async () => {
+  const store = await filled()
+  const deep = await cli(['queues', '--fields', 'queue,counts.raedy'], { store })
+  expect(deep).toMatchObject({ code: 0, out: 'mails\t\norders\t\n' })
+  expect(deep.err).toMatch(
+    /^warning: nothing has the member 'counts.raedy'; there are counts.ready, counts.delayed,/,
+  )
+  const below = await cli(['queues', '--fields', 'queue.name'], { store })
+  expect(below.err).toBe("warning: nothing has the member 'queue.name'\n")
+  // One row that has it is enough, and of an item every name is shown on one line.
+  await output(['add', 'mails', '--item', '{"a\\nb":{"to":"x"}}'], { store })
+  const some = await cli(['ls', 'mails', '--fields', 'item.to.1'], { store })
+  expect(some).toEqual({ code: 0, out: '\n1\n', err: '' })
+  const odd = await cli(['ls', 'mails', '--fields', 'item.cc'], { store })
+  expect(odd.err).toMatch(
+    /^warning: nothing has the member 'item.cc'; there are item\.[^\n]*, item\.[^\n]*\n$/,
+  )
+})
+
+test('--fields of no rows says nothing', async () => {
+  const store = await filled()
+  const none = await cli(['ls', 'orders', '--state', 'parked', '--fields', 'kye'], { store })
+  expect(none).toEqual({ code: 0, out: '', err: '' })
 })
 
 test('--fields that cannot be read is a usage error', async () => {

@@ -4,7 +4,7 @@ import { CommandError } from '../command-error.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { Terminal } from '../terminal.ts'
 import { isPlain, oneLine, safeJson, shown } from './escape.ts'
-import { type Fields, fieldsOf, unknownField } from './fields.ts'
+import { type Fields, fieldsOf, UnknownFields } from './fields.ts'
 import { type ListDocument, textsOf } from './list-document.ts'
 import { type Colour, type Paint, paintFor } from './paint.ts'
 import { type Column, cutMiddle, Table } from './table.ts'
@@ -103,15 +103,16 @@ export class Printer {
     pages: AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>,
     fields: Fields,
   ): Promise<void> {
-    const seen = {}
+    const unknown = new UnknownFields(fields)
     for await (const rows of pages) {
       await this.lines(rows.map((row) => fieldsOf(row, fields)))
-      for (const row of rows) Object.assign(seen, row)
+      for (const row of rows) unknown.look(row)
     }
-    const unknown = unknownField(seen, fields)
-    if (unknown === undefined) return
-    const { name, known } = unknown
-    await this.warn(`nothing has the member '${oneLine(name)}'; there are ${known.join(', ')}`)
+    const first = unknown.first()
+    if (first === undefined) return
+    const { name, known } = first
+    const others = known.length === 0 ? '' : `; there are ${known.map(oneLine).join(', ')}`
+    await this.warn(`nothing has the member '${oneLine(name)}'${others}`)
   }
 
   /** A table whose columns keep their widths. */
