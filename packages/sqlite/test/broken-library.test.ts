@@ -37,6 +37,20 @@ test('a better-sqlite3 whose binary does not load says so, and what else there i
   })
 })
 
+test('a library that the runtime itself has or not is not one to install', () => {
+  assert.deepEqual(refusal(['--no-experimental-sqlite'], scratchFile(), 'node:sqlite'), {
+    code: 'ERR_STORE',
+    message:
+      'this runtime has no node:sqlite; run Node without --no-experimental-sqlite, or choose another library [ERR_STORE]',
+    retryable: false,
+  })
+  assert.deepEqual(refusal([], scratchFile(), 'bun:sqlite'), {
+    code: 'ERR_STORE',
+    message: 'this runtime has no bun:sqlite; run it on Bun, or choose another library [ERR_STORE]',
+    retryable: false,
+  })
+})
+
 test('a file that the permissions of Node hide says so, and is not tried again', () => {
   const file = scratchFile()
   const root = fileURLToPath(new URL('../../..', import.meta.url))

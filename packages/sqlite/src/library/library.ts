@@ -61,6 +61,16 @@ function originOf(prototype: object): object {
   return isLast ? prototype : originOf(next)
 }
 
+/** A runtime has its own library or not; only a package can be installed. */
+function cannotLoad(name: LibraryName): string {
+  if (name === 'better-sqlite3') {
+    return `the package ${name} cannot be loaded; install it, or choose another library`
+  }
+  const advice =
+    name === 'node:sqlite' ? 'run Node without --no-experimental-sqlite, or' : 'run it on Bun, or'
+  return `this runtime has no ${name}; ${advice} choose another library`
+}
+
 /** Loads a library; without a name better-sqlite3 if it is installed, and node:sqlite if not. */
 export function loadLibrary(name: LibraryName | undefined): Library {
   // better-sqlite3 ends the process there, with a signal and without a word.
@@ -73,8 +83,7 @@ export function loadLibrary(name: LibraryName | undefined): Library {
     } catch (error) {
       if (SluiceError.is(error)) throw error
       if (isMissing(error) && name === undefined) continue
-      const message = `the package ${candidate} cannot be loaded; install it, or choose another library`
-      throw new SluiceError('ERR_STORE', message, { cause: error })
+      throw new SluiceError('ERR_STORE', cannotLoad(candidate), { cause: error })
     }
   }
   throw new SluiceError(
