@@ -127,8 +127,10 @@ export function stopOnSignals(
 ): () => void {
   const targets = checkTargets(what)
   checkObject('options', options, ['signals', 'graceMs', 'exit'])
-  const { signals = ['SIGTERM', 'SIGINT'], graceMs = graceMsDefault, exit = false } = options
-  checkSignals(signals)
+  const { signals: named = ['SIGTERM', 'SIGINT'], graceMs = graceMsDefault, exit = false } = options
+  checkSignals(named)
+  // A signal that is named twice would be its own second one, which takes the grace away.
+  const signals = [...new Set(named)]
   checkNumber('graceMs', graceMs, { min: 0, max: delayMsMax })
   checkBoolean('exit', exit)
   let first: { readonly signal: NodeJS.Signals; readonly at: number } | undefined
@@ -156,16 +158,16 @@ export function stopOnSignals(
     if (exit) process.exit(128 + signalNumbers()[signal])
     void stop(0)
   }
-  signals.forEach((signal, at) => {
+  for (const signal of signals) {
     try {
       process.on(signal, onSignal)
     } catch (cause) {
       undo()
       // SIGKILL and SIGSTOP end and stop every process.
       const message = `must be a signal that a process can handle; got ${describeValue(signal)}`
-      throw new SluiceTypeError(`signals[${at}]`, message, { cause })
+      throw new SluiceTypeError(`signals[${named.indexOf(signal)}]`, message, { cause })
     }
-  })
+  }
   for (const target of targets) {
     if (!('stopped' in target)) continue
     target.stopped?.catch(() => {

@@ -268,13 +268,28 @@ test('after the second signal, signals do what they do without this', () => {
   stopped.resolve()
 })
 
+test('a signal that is named twice is not a second one', () => {
+  const before = process.listenerCount('SIGUSR2')
+  const graces: number[] = []
+  const stop = ({ graceMs }: { readonly graceMs: number }): Promise<void> => {
+    graces.push(graceMs)
+    return new Promise(() => undefined)
+  }
+  const undo = stopOnSignals({ stop }, { signals: ['SIGUSR2', 'SIGUSR2'] })
+  onTestFinished(undo)
+  process.emit('SIGUSR2', 'SIGUSR2')
+  expect([graces, process.listenerCount('SIGUSR2')]).toEqual([[10_000], before + 1])
+  undo()
+  expect(process.listenerCount('SIGUSR2')).toBe(before)
+})
+
 test('a signal that no process can handle is refused, and nothing changes', () => {
   const before = process.listenerCount('SIGUSR2')
-  expect(() => stopOnSignals([], { signals: ['SIGUSR2', 'SIGKILL'] })).toThrow(
+  expect(() => stopOnSignals([], { signals: ['SIGUSR2', 'SIGUSR2', 'SIGKILL'] })).toThrow(
     expect.objectContaining({
       code: 'ERR_INVALID_INPUT',
       message:
-        "signals[1] must be a signal that a process can handle; got 'SIGKILL' [ERR_INVALID_INPUT]",
+        "signals[2] must be a signal that a process can handle; got 'SIGKILL' [ERR_INVALID_INPUT]",
     }),
   )
   expect(process.listenerCount('SIGUSR2')).toBe(before)
