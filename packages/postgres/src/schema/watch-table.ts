@@ -250,7 +250,7 @@ export async function watchTable(
       return { rolesWithoutRights: rows.map(({ role }) => String(role)), existed }
     })
   } catch (error) {
-    throw lockedTable(error, checked) ?? missingTable(error) ?? error
+    throw lockedTable(error, checked) ?? missingTable(error) ?? refusedSql(error, checked) ?? error
   } finally {
     await connections.close()
   }
@@ -270,4 +270,18 @@ function missingTable(error: unknown): SluiceError | undefined {
   const advice =
     'name it with its schema if it is not on the search path, such as shop.orders, but without it in expressions'
   return new SluiceError('ERR_STORE', `${message}; ${advice}`, { cause: error.cause })
+}
+
+/** The error for SQL that the server refuses, which is the caller's: no table or function of Sluice is missing. */
+function refusedSql(error: unknown, { table }: Checked): SluiceError | undefined {
+  if (!SluiceError.is(error)) return undefined
+  const state = sqlStateOf(error.cause) ?? ''
+  const { message } = error.cause as Error
+  if (!/^(22|42)/.test(state) || message.includes('add_many')) return undefined
+  const advice =
+    state === '42501'
+      ? 'this takes the owner of the table, who may create functions in its schema, with the rights of producer in rolesSql()'
+      : 'check the SQL of key, item and when'
+  const says = `the table ${table} cannot be watched: ${message} (SQLSTATE ${state}); ${advice}`
+  return new SluiceError('ERR_STORE', says, { cause: error.cause })
 }

@@ -1,6 +1,6 @@
 /** Triggers that add the keys of changed rows, on a real table, by plain SQL. */
 import type { Driver } from '@sluice/core'
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import {
   migrationSql,
   postgresDriver,
@@ -184,6 +184,35 @@ test('a table that does not exist is named', async () => {
   expect(error).toMatchObject({ code: 'ERR_STORE', retryable: false })
   expect(String(error)).toMatch(/"shop.nowhere" does not exist; name it with its schema/)
   expect(String(error)).not.toMatch(/migrate/)
+})
+
+test.each([
+  [{ key: 'no_such(id)' }, /Orders" cannot be watched: function no_such\(\w+\) does not exist/],
+  [{ key: 'id', when: "id like '1%'" }, /cannot be watched: operator does not exist: bigint/],
+  [{ key: 'id', item: 'nosuch' }, /cannot be watched: column "nosuch" does not exist/],
+  [{ key: 'id +' }, /cannot be watched: syntax error at or near "\)"/],
+])('SQL that the server refuses is named as that of the caller: %j', async (sqlOf, words) => {
+  const error: unknown = await watchTable({ pool: server.pool }, { ...orders, ...sqlOf }).catch(
+    (thrown) => thrown,
+  )
+  expect(error).toMatchObject({ code: 'ERR_STORE', retryable: false })
+  expect(String(error)).toMatch(words)
+  expect(String(error)).toMatch(/\(SQLSTATE 42\d{3}\); check the SQL of key, item and when/)
+  expect(String(error)).not.toMatch(/migrate/)
+})
+
+test('a role that does not own the table is told who does that', async () => {
+  await server.pool.query(`create role stranger; grant usage on schema shop to stranger;
+    grant select, trigger on shop."Orders" to stranger; grant usage on schema sluice to stranger`)
+  onTestFinished(async () => {
+    await server.pool.query('drop owned by stranger; drop role stranger')
+  })
+  const connectionString = `${server.url}?options=-c%20role%3Dstranger`
+  const error: unknown = await watchTable({ connectionString }, orders).catch((thrown) => thrown)
+  expect(error).toMatchObject({ code: 'ERR_STORE', retryable: false })
+  expect(String(error)).toMatch(
+    /cannot be watched: permission denied for schema shop \(SQLSTATE 42501\); this takes the owner of the table/,
+  )
 })
 
 test('a table that a long transaction has changed is left alone, and its writers do not wait', async () => {
