@@ -191,6 +191,14 @@ test('the script for zsh gives the program words without quotes, and with the ho
   expect(script).toMatch(/__complete -- "\$\{before\[@\]\}" "\$\{\(Q\)PREFIX\}" 2>/)
 })
 
+test('the script for fish gives the program the word at the cursor without its quotes, and ~/ as the home folder', async () => {
+  const script = await output(['completion', 'fish'])
+  expect(script).toContain('(commandline -opc | string replace -r \'^~/\' "$HOME/")')
+  expect(script).toContain(`-ct | string replace -r '^["\\']' '' | string unescape)`)
+  // An empty word is one, too.
+  expect(script).toContain('__complete -- $words "$current" 2>')
+})
+
 test('without a shell, completion is for that of $SHELL', async () => {
   const asked = await cli(['completion'], { env: { SHELL: '/usr/bin/zsh' } })
   expect(asked).toEqual({ code: 0, out: await output(['completion', 'zsh']), err: '' })

@@ -93,10 +93,12 @@ fi
 
 const fish = `# Completion of sluice for fish.
 function __sluice_complete
-  set -l words (commandline -opc) (commandline -ct)
+  # fish gives words without quotes, but for the one at the cursor, and does not expand ~/.
+  set -l words (commandline -opc | string replace -r '^~/' "$HOME/")
+  set -l current (commandline -ct | string replace -r '^["\\']' '' | string unescape)
   set -l program $words[1]
   set -e words[1]
-  set -l candidates (command $program __complete -- $words 2>/dev/null)
+  set -l candidates (command $program __complete -- $words "$current" 2>/dev/null)
   if test "$candidates[1]" = ':files'
     __fish_complete_path (commandline -ct)
   else if test (count $candidates) -gt 0
