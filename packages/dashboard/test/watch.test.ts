@@ -1,5 +1,5 @@
 import { fakeClock } from '@sluice/core/testing'
-import type { KeyInfo } from 'sluice'
+import { type KeyInfo, SluiceError } from 'sluice'
 import { expect, test } from 'vitest'
 import { EventStream } from '../src/live/event-stream.ts'
 import { LiveViews } from '../src/live/live-views.ts'
@@ -33,6 +33,29 @@ test('a read that takes too long counts as an unreachable store', async () => {
   await clock.step(0)
   const event = await events.next()
   expect(event).toMatchObject({ event: 'trouble', data: { code: 'ERR_TIMEOUT', sinceMs: 0 } })
+  watch.close()
+})
+
+test('a store that was silent until its reads were given up is tried again within ten seconds', async () => {
+  const clock = fakeClock()
+  let reads = 0
+  const watch = new Watch(async () => {
+    reads += 1
+    if (reads === 2) return { at: reads }
+    // The first read waits for as long as the driver does.
+    return await new Promise<never>((_, reject) => {
+      clock.startTimer(10_000, () => reject(new SluiceError('ERR_STORE', 'no answer')))
+    })
+  }, partsOf({ clock }))
+  const stream = streamOf(watch)
+  watch.join(stream, 0)
+  const events = new EventReader(new Response(stream.body))
+  await clock.step(0)
+  await clock.step(10_000)
+  expect((await events.next())?.event).toBe('trouble')
+  await clock.step(10_000)
+  expect(reads).toBeGreaterThan(1)
+  expect((await events.nextBut('ping'))?.event).toBe('snapshot')
   watch.close()
 })
 

@@ -144,7 +144,9 @@ export class Watch<View extends object & { readonly at: number }> {
     if (this.#streams.size === 0) return
     const { clock } = this.#parts
     const sinceMs = clock.monotonicMs() - this.#readAt
-    const restMs = Math.max(ms, (dutyParts - 1) * this.#tookMs - sinceMs)
+    // A read that fails may have waited for long, and gave the store nothing to do: that must not delay the next.
+    const isTroubled = this.#trouble !== undefined
+    const restMs = isTroubled ? ms : Math.max(ms, (dutyParts - 1) * this.#tookMs - sinceMs)
     this.#timer?.stop()
     this.#timer = clock.startTimer(restMs, () => {
       this.#timer = undefined
