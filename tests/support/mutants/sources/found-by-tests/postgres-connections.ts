@@ -299,4 +299,18 @@ export const foundByTestsOfPostgresConnections: readonly FoundByTest[] = [
       title: 'the error of the server is found in that of Sequelize',
     },
   },
+  {
+    name: 'SQL of a watched table that the server refuses is answered with the advice to migrate',
+    edits: [
+      {
+        file: 'packages/postgres/src/schema/watch-table.ts',
+        find: ' ?? refusedSql(error, checked)',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/schema/watch-table.test.ts',
+      title: 'SQL that the server refuses is named as that of the caller',
+    },
+  },
 ]

@@ -368,4 +368,32 @@ export const foundByTestsOfPrograms: readonly FoundByTest[] = [
       title: 'are not shown if the redaction returns a promise',
     },
   },
+  {
+    name: 'a signal that is named twice is its own second one',
+    edits: [
+      {
+        file: 'packages/queue/src/worker/stop-on-signals.ts',
+        find: '[...new Set(named)]',
+        replace: 'named',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/stop-on-signals.test.ts',
+      title: 'a signal that is named twice is not a second one',
+    },
+  },
+  {
+    name: 'a page waits for 90 s after each read of a store that is silent',
+    edits: [
+      {
+        file: 'packages/dashboard/src/live/watch.ts',
+        find: 'isTroubled ? ms : ',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/watch.test.ts',
+      title: 'a store that was silent until its reads were given up',
+    },
+  },
 ]
