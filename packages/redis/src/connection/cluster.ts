@@ -32,6 +32,8 @@ export class Cluster implements Topology {
   #refreshing: Promise<void> | undefined
   #isStale = false
   #rest: Timer | undefined
+  /** The connection over which a node is asked for the table of slots. */
+  #asked: Link | undefined
   #isClosed = false
 
   constructor(options: LinkOptions, roots: readonly NodeAddress[]) {
@@ -92,6 +94,7 @@ export class Cluster implements Topology {
   close(): void {
     this.#isClosed = true
     this.#rest?.stop()
+    this.#asked?.close()
     for (const server of this.#servers.values()) server.close()
   }
 
@@ -139,6 +142,8 @@ export class Cluster implements Topology {
 
   async #refresh(): Promise<void> {
     const ranges = await this.#askForSlots()
+    // Nothing would close a connection to a primary that is new.
+    if (this.#isClosed) throw closed()
     this.#nodes = ranges.flatMap(({ nodes }) => nodes)
     for (const { id, nodes } of ranges) {
       const [address] = nodes
@@ -213,6 +218,7 @@ export class Cluster implements Topology {
     const all = [...this.#nodes, ...this.#roots]
     const byName = new Map(all.map((address) => [`${address.host} ${address.port}`, address]))
     for (const address of byName.values()) {
+      if (this.#isClosed) throw closed()
       try {
         return await this.#askAt(address, command)
       } catch (error) {
@@ -223,7 +229,9 @@ export class Cluster implements Topology {
   }
 
   async #askAt(address: NodeAddress, command: readonly string[]): Promise<readonly SlotRange[]> {
-    const link = await Link.open(this.#options, address as Address)
+    const link = await Link.open(this.#options, address as Address, (begun) => {
+      this.#asked = begun
+    })
     try {
       const ranges = slotRanges(await link.send(command), address)
       if (ranges.length === 0) throw new ConnectionError('the cluster serves no slots', false)
@@ -232,6 +240,10 @@ export class Cluster implements Topology {
       link.close()
     }
   }
+}
+
+function closed(): ConnectionError {
+  return new ConnectionError('the driver was closed', false)
 }
 
 /** Nothing was executed. */

@@ -92,12 +92,14 @@ export class OpenLink {
 
   async #attempt(): Promise<Link> {
     const address = await this.#resolve()
+    // A connection that begins now would be closed by nothing until it is open.
+    if (this.#isClosed) throw closed()
     const link = await Link.open(this.#options, address, (begun) => {
       this.#attempted = begun
     })
     if (this.#isClosed) {
       link.close()
-      throw new ConnectionError('the driver was closed', false)
+      throw closed()
     }
     this.#link = link
     this.#restMs = 0
@@ -121,4 +123,8 @@ export class OpenLink {
       this.#open().catch(() => {})
     })
   }
+}
+
+function closed(): ConnectionError {
+  return new ConnectionError('the driver was closed', false)
 }

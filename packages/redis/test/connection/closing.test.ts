@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
+import { systemEnvironment } from '@sluice/core/driver'
+import { fakeClock } from '@sluice/core/testing'
 import { StoreProxy } from '@sluice/needs/store-proxy'
 import { hasRedis, startRedis, startReplicated } from '@sluice/test-redis'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Address, LinkOptions } from '../../src/clients/link.ts'
+import { Cluster } from '../../src/connection/cluster.ts'
+import { OnePrimary } from '../../src/connection/one-primary.ts'
 import { redisDriver } from '../../src/index.ts'
 import { ask, askOptions } from '../support/asks.ts'
 import { libraries, open, refusal } from './support.ts'
@@ -51,5 +56,81 @@ describe.skipIf(!hasRedis)('the close of a driver', () => {
       await connections.close()
       assert.match(String(await opening), /was closed/)
     })
+  })
+})
+
+/** Two nodes of a cluster, of which the first is the primary of all slots until the second takes over. */
+function twoNodes() {
+  const nodes = [1, 2].map((port) => ({ host: 'node', port }))
+  const cluster = { primary: 1, isSilent: false }
+  const open = new Set<Address | undefined>()
+  let begun = 0
+  const answer = async ([name]: readonly string[], port: number): Promise<unknown> => {
+    if (name === 'INFO') return `run_id:of${port}`
+    if (cluster.isSilent) await new Promise(() => {})
+    const [first, second] = cluster.primary === 1 ? [1, 2] : [2, 1]
+    return [[0, 16_383, ['node', first, `id ${first}`], ['node', second, `id ${second}`]]]
+  }
+  const options: LinkOptions = {
+    environment: { ...systemEnvironment, clock: fakeClock() },
+    timeoutMs: 5_000,
+    async openClient(address, events) {
+      begun += 1
+      open.add(address)
+      const ended = new Promise<never>((_, reject) => {
+        events.onMade(() => {
+          open.delete(address)
+          reject(new Error('destroyed'))
+        })
+      })
+      ended.catch(() => {})
+      const { port } = address as { readonly port: number }
+      return {
+        isShareable: true,
+        send: (command) => Promise.race([answer(command, port), ended]),
+        subscribe: async () => {},
+        unsubscribe: async () => {},
+        hold: () => {},
+      }
+    },
+  }
+  return { nodes, cluster, open, options, begun: () => begun }
+}
+
+describe('while the primary is looked for, a close', () => {
+  test('leaves no connection to one that has just taken over', async () => {
+    const { nodes, cluster, open, options } = twoNodes()
+    const topology = new Cluster(options, nodes)
+    await topology.refresh()
+    await topology.serverOf('key').connect()
+    expect(open.size).toBe(1)
+    cluster.isSilent = true
+    const looking = refusal(topology.refresh())
+    topology.close()
+    Object.assign(cluster, { primary: 2, isSilent: false })
+    assert.match(String(await looking), /was closed/)
+    expect(open.size).toBe(0)
+  })
+
+  test('ends the connection to a node that is asked', async () => {
+    const { nodes, cluster, open, options } = twoNodes()
+    cluster.isSilent = true
+    const topology = new Cluster(options, nodes)
+    const looking = refusal(topology.refresh())
+    await expect.poll(() => open.size).toBe(1)
+    topology.close()
+    expect(open.size).toBe(0)
+    assert.match(String(await looking), /was closed/)
+  })
+
+  test('opens none to the address that is found', async () => {
+    const { options, begun } = twoNodes()
+    const found = Promise.withResolvers<Address>()
+    const topology = new OnePrimary(options, () => found.promise)
+    const looking = refusal(topology.refresh())
+    topology.close()
+    found.resolve({ host: 'node', port: 1 })
+    assert.match(String(await looking), /was closed/)
+    expect(begun()).toBe(0)
   })
 })

@@ -143,4 +143,51 @@ export const foundByTestsOfRedisServers: readonly FoundByTest[] = [
       title: 'queues that are empty are not among those that have a worker or none',
     },
   },
+  {
+    name: 'a driver of a cluster that is closed during a failover connects to the new primary',
+    edits: [
+      {
+        file: 'packages/redis/src/connection/cluster.ts',
+        find: 'if (this.#isClosed) throw closed()\n    this.#nodes',
+        replace: 'this.#nodes',
+      },
+      {
+        file: 'packages/redis/src/connection/cluster.ts',
+        find: 'if (this.#isClosed) throw closed()\n      try',
+        replace: 'try',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/closing.test.ts',
+      title: 'leaves no connection to one that has just taken over',
+    },
+  },
+  {
+    name: 'a driver of a cluster that is closed waits for the node that it asks for the primaries',
+    edits: [
+      {
+        file: 'packages/redis/src/connection/cluster.ts',
+        find: 'this.#asked?.close()',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/closing.test.ts',
+      title: 'ends the connection to a node that is asked',
+    },
+  },
+  {
+    name: 'a driver that was closed connects to the primary that Sentinels name',
+    edits: [
+      {
+        file: 'packages/redis/src/connection/open-link.ts',
+        find: 'if (this.#isClosed) throw closed()\n    const link',
+        replace: 'const link',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/closing.test.ts',
+      title: 'opens none to the address that is found',
+    },
+  },
 ]
