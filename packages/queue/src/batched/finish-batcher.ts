@@ -143,7 +143,9 @@ export class FinishBatcher extends Batcher<FinishRequest, FinishReply> implement
       replies.map((reply, index) => {
         const job = jobs[index]
         const isDoubtful = job?.mayHaveHappened === true && reply.outcome === 'lost'
-        return isDoubtful ? this.#resolveDoubt(job) : reply
+        if (!isDoubtful) return reply
+        // The other keys of the batch have their answers, and must not be given back again.
+        return this.#resolveDoubt(job).catch((error): Failure => ({ outcome: 'failed', error }))
       }),
     )
   }

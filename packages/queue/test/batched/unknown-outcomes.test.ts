@@ -177,6 +177,27 @@ describe('Store trouble: finishing', () => {
     expect(finishing.value).toBe('ready')
   })
 
+  test.each([away, busy])(
+    'what is not read at first of one key concerns no other: %s',
+    async (trouble) => {
+      const time = fakeRealTime()
+      const scene = new Scene(late)
+      const queue = scene.queue()
+      await queue.addMany(['a', 'b'])
+      const [a, b] = await queue.getMany(2)
+      const finish = scene.inner.finish.bind(scene.inner)
+      scene.inner.finish = (name, [first], options) => {
+        scene.inner.finish = finish
+        void finish(name, [first!], options)
+        return [unknown, busy].map((error) => ({ outcome: 'failed', error }))
+      }
+      scene.late.before = errors('list', trouble)
+      const answers = [seen(a?.done() as Promise<unknown>), seen(b?.done() as Promise<unknown>)]
+      await time.pass(5_000)
+      expect(answers.map(({ value }) => value)).toEqual(['idle', 'idle'])
+    },
+  )
+
   test('past the local deadline the outcome is unknown: ERR_UNKNOWN_OUTCOME, never lost', async () => {
     const time = fakeRealTime()
     const { scene, held } = await holding(late)

@@ -204,4 +204,18 @@ export const foundByTestsOfKeyStates: readonly FoundByTest[] = [
       title: 'q-shut.give-back',
     },
   },
+  {
+    name: 'what cannot be read of one key makes another one of its batch lost',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/finish-batcher.ts',
+        find: ".catch((error): Failure => ({ outcome: 'failed', error }))",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/batched/unknown-outcomes.test.ts',
+      title: 'what is not read at first of one key concerns no other',
+    },
+  },
 ]
