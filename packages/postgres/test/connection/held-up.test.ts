@@ -1,4 +1,5 @@
 import { systemEnvironment } from '@sluice/core/driver'
+import { fakeClock } from '@sluice/core/testing'
 import { expect, test } from 'vitest'
 import { withDeadline } from '../../src/connection/deadline.ts'
 
@@ -15,4 +16,15 @@ test.each([
   const heldUntil = performance.now() + 40
   while (performance.now() < heldUntil);
   expect(await waiting).toBe('an answer')
+})
+
+test('an answer leaves no timer behind, and no wait that could be ended', async () => {
+  const clock = fakeClock()
+  const waits = new Set<(error: unknown) => void>()
+  const answer = withDeadline({ clock, random: () => 0.5 }, 1_000, 'a call', afterTimers(), {
+    waits,
+  })
+  expect([clock.waiters(), clock.refCount(), waits.size]).toEqual([1, 1, 1])
+  await answer
+  expect([clock.waiters(), waits.size]).toEqual([0, 0])
 })

@@ -55,6 +55,26 @@ test('a call that is made just before the driver closes is answered over an idle
   expect(counts.ready).toBe(0)
 })
 
+test('many calls at a time have no more connections than poolSize', async () => {
+  const driver = postgresDriver({ connectionString: server.url, notify: false, poolSize: 3 })
+  await driver.open({})
+  await Promise.all(Array.from({ length: 20 }, () => driver.counts('q', { cap: 1 })))
+  expect((await connections()).length).toBeLessThanOrEqual(3)
+  await driver.close()
+  await expect.poll(connections).toEqual([])
+})
+
+test('an attempt to open that fails leaves no connection', async () => {
+  const driver = postgresDriver({
+    connectionString: server.url,
+    schema: 'not_there',
+    migrate: 'verify',
+    notify: false,
+  })
+  await expect(driver.open({})).rejects.toMatchObject({ code: 'ERR_SCHEMA_OLDER' })
+  await expect.poll(connections).toEqual([])
+})
+
 test('calls that wait for a connection when the driver closes are rejected at once', async () => {
   const driver = postgresDriver({
     connectionString: server.url,

@@ -11,6 +11,7 @@ import { foundByTestsOfMetrics } from './found-by-tests/metrics.ts'
 import { foundByTestsOfOperators } from './found-by-tests/operators.ts'
 import { foundByTestsOfPostgres } from './found-by-tests/postgres.ts'
 import { foundByTestsOfPostgresConnections } from './found-by-tests/postgres-connections.ts'
+import { foundByTestsOfPostgresPools } from './found-by-tests/postgres-pools.ts'
 import { foundByTestsOfPostgresServers } from './found-by-tests/postgres-servers.ts'
 import { foundByTestsOfPrograms } from './found-by-tests/programs.ts'
 import { foundByTestsOfQueues } from './found-by-tests/queues.ts'
@@ -44,6 +45,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...foundByTestsOfSqliteFiles,
   ...foundByTestsOfPostgres,
   ...foundByTestsOfPostgresConnections,
+  ...foundByTestsOfPostgresPools,
   ...foundByTestsOfPostgresServers,
   ...foundByTestsOfRedis,
   ...foundByTestsOfRedisConnections,

@@ -1,0 +1,207 @@
+import type { FoundByTest } from '../source-mutant.ts'
+
+const pools = 'packages/postgres/src/connection/pool-connections.ts'
+const deadlines = 'packages/postgres/src/connection/deadline.ts'
+const callers = 'packages/postgres/test/connection/callers-pool.test.ts'
+const idle = 'packages/postgres/test/connection/idle-connections.test.ts'
+const heldUp = 'packages/postgres/test/connection/held-up.test.ts'
+
+/** Defects of how the driver on Postgres uses pools, and the tests that find them. */
+export const foundByTestsOfPostgresPools: readonly FoundByTest[] = [
+  {
+    name: 'a driver that is closed leaves a listener in the pool of the caller',
+    edits: [
+      {
+        file: pools,
+        find: "this.#pool.removeListener('error', ignore)",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: callers,
+      title: 'a driver that is closed leaves nothing in the pool',
+    },
+  },
+  {
+    name: 'each call leaves a listener on the connection that it has used',
+    edits: [
+      {
+        file: pools,
+        find: "client.removeListener('error', ignore)",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: callers,
+      title: 'a driver that is closed leaves nothing in the pool',
+    },
+  },
+  {
+    name: 'a pool of the caller loses the connections that come when their calls were given up',
+    edits: [
+      {
+        file: pools,
+        find: 'late.release()',
+        replace: 'void late',
+      },
+    ],
+    finder: {
+      file: callers,
+      title: 'a connection that comes when its call was given up goes back into the pool',
+    },
+  },
+  {
+    name: 'a connection of the caller that breaks while it is in use ends the process',
+    edits: [
+      {
+        file: pools,
+        find: "          client.on('error', ignore)\n",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: callers,
+      title: 'a connection that breaks while the driver has it, and again after that',
+    },
+  },
+  {
+    name: 'a connection of the caller that was given back broken ends the process when it breaks again',
+    edits: [
+      {
+        file: pools,
+        find: "if (isBroken) {\n      client.on('error', ignore)\n",
+        replace: 'if (isBroken) {\n',
+      },
+    ],
+    finder: {
+      file: callers,
+      title: 'a connection that breaks while the driver has it, and again after that',
+    },
+  },
+  {
+    name: 'a silent connection of the caller that was given up ends the process when it breaks',
+    edits: [
+      {
+        file: pools,
+        find: "unknown): void {\n    client.on('error', ignore)\n",
+        replace: 'unknown): void {\n',
+      },
+    ],
+    finder: {
+      file: callers,
+      title: 'a silent connection that is given up, and breaks later',
+    },
+  },
+  {
+    name: 'a connection on which a rollback was not answered goes back into the pool',
+    edits: [
+      {
+        file: pools,
+        find: "this.#giveBack(client, failed instanceof DeadlineError ? failed : new Error('no rollback'))",
+        replace: 'this.#giveBack(client)',
+      },
+    ],
+    finder: {
+      file: callers,
+      title: 'a connection on which a rollback is not answered is cut',
+    },
+  },
+  {
+    name: 'behind a pooler, a claim is not told the last tokens first',
+    edits: [
+      {
+        file: pools,
+        find: 'return await this.connected(work, options)',
+        replace: 'return await this.connected(work)',
+      },
+    ],
+    finder: {
+      file: callers,
+      title: 'what goes first on a connection also does where a pooler shows itself',
+    },
+  },
+  {
+    name: 'behind a pooler, a claim in a transaction is not told the last tokens first',
+    edits: [
+      {
+        file: pools,
+        find: 'return await this.transaction(work, options)',
+        replace: 'return await this.transaction(work)',
+      },
+    ],
+    finder: {
+      file: callers,
+      title: 'what goes first on a connection also does where a pooler shows itself',
+    },
+  },
+  {
+    name: 'token buckets beside a transaction are charged without the password of the pool',
+    edits: [
+      {
+        file: 'packages/postgres/src/connection/target.ts',
+        find: "({ ...options, password: options['password'], ...more })",
+        replace: '({ ...options, ...more })',
+      },
+    ],
+    finder: {
+      file: callers,
+      title: 'a token bucket beside a transaction is charged with a password that was given apart',
+    },
+  },
+  {
+    name: 'a program has more connections than poolSize',
+    edits: [
+      {
+        file: 'packages/postgres/src/connection/target.ts',
+        find: 'max: poolSize, ',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: idle,
+      title: 'many calls at a time have no more connections than poolSize',
+    },
+  },
+  {
+    name: 'an attempt to open that fails leaves a connection',
+    edits: [
+      {
+        file: 'packages/postgres/src/postgres-driver.ts',
+        find: 'await closeAll(target)\n      // Reading',
+        replace: '// Reading',
+      },
+    ],
+    finder: {
+      file: idle,
+      title: 'an attempt to open that fails leaves no connection',
+    },
+  },
+  {
+    name: 'a process with nothing to do waits for the time of a call that was answered',
+    edits: [
+      {
+        file: deadlines,
+        find: 'isOver = true\n      timer.stop()',
+        replace: 'isOver = true',
+      },
+    ],
+    finder: {
+      file: heldUp,
+      title: 'an answer leaves no timer behind',
+    },
+  },
+  {
+    name: 'each call that was answered stays in the memory of its pool',
+    edits: [
+      {
+        file: deadlines,
+        find: 'waits?.delete(end)',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: heldUp,
+      title: 'an answer leaves no timer behind',
+    },
+  },
+]
