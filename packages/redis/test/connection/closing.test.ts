@@ -7,6 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Address, LinkOptions } from '../../src/clients/link.ts'
 import { Cluster } from '../../src/connection/cluster.ts'
 import { OnePrimary } from '../../src/connection/one-primary.ts'
+import { RedisConnections } from '../../src/connection/redis-connections.ts'
 import { redisDriver } from '../../src/index.ts'
 import { ask, askOptions } from '../support/asks.ts'
 import { libraries, open, refusal } from './support.ts'
@@ -62,20 +63,26 @@ describe.skipIf(!hasRedis)('the close of a driver', () => {
 /** Two nodes of a cluster, of which the first is the primary of all slots until the second takes over. */
 function twoNodes() {
   const nodes = [1, 2].map((port) => ({ host: 'node', port }))
-  const cluster = { primary: 1, isSilent: false }
+  const cluster = { primary: 1, isSilent: false, isAway: false }
+  const clock = fakeClock()
   const open = new Set<Address | undefined>()
   let begun = 0
   const answer = async ([name]: readonly string[], port: number): Promise<unknown> => {
-    if (name === 'INFO') return `run_id:of${port}`
+    if (name === 'INFO') {
+      const role = port === cluster.primary ? 'master' : 'slave'
+      return `run_id:of${port}\nrole:${role}\nmaster_repl_offset:0`
+    }
+    if (name === 'PING' || name === 'WAIT') return 0
     if (cluster.isSilent) await new Promise(() => {})
     const [first, second] = cluster.primary === 1 ? [1, 2] : [2, 1]
     return [[0, 16_383, ['node', first, `id ${first}`], ['node', second, `id ${second}`]]]
   }
   const options: LinkOptions = {
-    environment: { ...systemEnvironment, clock: fakeClock() },
+    environment: { ...systemEnvironment, clock },
     timeoutMs: 5_000,
     async openClient(address, events) {
       begun += 1
+      if (cluster.isAway) throw new Error('refused')
       open.add(address)
       const ended = new Promise<never>((_, reject) => {
         events.onMade(() => {
@@ -86,7 +93,7 @@ function twoNodes() {
       ended.catch(() => {})
       const { port } = address as { readonly port: number }
       return {
-        isShareable: true,
+        isShareable: false,
         send: (command) => Promise.race([answer(command, port), ended]),
         subscribe: async () => {},
         unsubscribe: async () => {},
@@ -94,12 +101,12 @@ function twoNodes() {
       }
     },
   }
-  return { nodes, cluster, open, options, begun: () => begun }
+  return { nodes, cluster, clock, open, options, begun: () => begun }
 }
 
 describe('while the primary is looked for, a close', () => {
   test('leaves no connection to one that has just taken over', async () => {
-    const { nodes, cluster, open, options } = twoNodes()
+    const { nodes, cluster, clock, open, options } = twoNodes()
     const topology = new Cluster(options, nodes)
     await topology.refresh()
     await topology.serverOf('key').connect()
@@ -109,7 +116,7 @@ describe('while the primary is looked for, a close', () => {
     topology.close()
     Object.assign(cluster, { primary: 2, isSilent: false })
     assert.match(String(await looking), /was closed/)
-    expect(open.size).toBe(0)
+    expect([open.size, clock.waiters()]).toEqual([0, 0])
   })
 
   test('ends the connection to a node that is asked', async () => {
@@ -133,4 +140,86 @@ describe('while the primary is looked for, a close', () => {
     assert.match(String(await looking), /was closed/)
     expect(begun()).toBe(0)
   })
+})
+
+describe('the close of a primary', () => {
+  const subscription = { onMessage: () => {}, onGap: () => {} }
+
+  test('ends all of its connections, and leaves no timer', async () => {
+    const { cluster, clock, open, options, begun } = twoNodes()
+    const topology = new OnePrimary(options, async () => ({ host: 'node', port: 1 }))
+    const connections = new RedisConnections(topology)
+    await topology.refresh()
+    await connections.barrier('key')
+    await connections.subscribe('channel', subscription)
+    expect([open.size, begun()]).toEqual([3, 3])
+    cluster.isSilent = true
+    const asked = refusal(connections.send('key', ['GET', 'key']))
+    await connections.close()
+    expect([open.size, clock.waiters()]).toEqual([0, 0])
+    assert.match(String(await asked), /was closed/)
+    await clock.step(60_000)
+    expect(begun()).toBe(3)
+  })
+
+  test('ends the rest between two attempts to connect', async () => {
+    const { cluster, clock, options, begun } = twoNodes()
+    cluster.isAway = true
+    const topology = new OnePrimary(options, async () => ({ host: 'node', port: 1 }))
+    await refusal(topology.refresh())
+    topology.close()
+    assert.match(String(await refusal(topology.refresh())), /is closed/)
+    expect([clock.waiters(), begun()]).toEqual([0, 1])
+  })
+})
+
+describe('a node of a cluster that is a primary no longer', () => {
+  test.each([
+    ['is closed when its last replies have come', 2],
+    ['stays connected if it is one again by then', 1],
+  ])('%s', async (_, last) => {
+    const { nodes, cluster, clock, open, options, begun } = twoNodes()
+    const topology = new Cluster(options, nodes)
+    await topology.refresh()
+    await topology.serverOf('key').connect()
+    for (const primary of [2, last]) {
+      cluster.primary = primary
+      // One look rests after another.
+      await clock.step(1_000)
+      await topology.refresh()
+    }
+    const before = begun()
+    expect(open.size).toBe(2)
+    await clock.step(5_000)
+    expect([...open]).toEqual([{ host: 'node', port: last }])
+    expect(begun()).toBe(before)
+    topology.close()
+    await clock.step(5_000)
+    expect([open.size, clock.waiters()]).toEqual([0, 0])
+  })
+})
+
+test('a look at where the primary should be leaves no connection, and goes only to another primary', async () => {
+  const { cluster, clock, open, options, begun } = twoNodes()
+  let port = 1
+  const topology = new OnePrimary(options, async () => ({ host: 'node', port }))
+  await topology.refresh()
+  topology.suspect()
+  topology.suspect()
+  await clock.step(0)
+  expect([begun(), open.size]).toEqual([2, 1])
+  port = 2
+  await clock.step(60_000)
+  topology.suspect()
+  await clock.step(0)
+  expect([begun(), [...open]]).toEqual([3, [{ host: 'node', port: 1 }]])
+  cluster.primary = 2
+  await clock.step(60_000)
+  topology.suspect()
+  await clock.step(1_000)
+  expect([...open]).toEqual([{ host: 'node', port: 2 }])
+  topology.close()
+  topology.suspect()
+  await clock.step(60_000)
+  expect([begun(), open.size, clock.waiters()]).toEqual([5, 0, 0])
 })

@@ -190,4 +190,116 @@ export const foundByTestsOfRedisServers: readonly FoundByTest[] = [
       title: 'opens none to the address that is found',
     },
   },
+  {
+    name: 'a node of a cluster that is a primary no longer stays connected for ever',
+    edits: [
+      {
+        file: 'packages/redis/src/connection/cluster.ts',
+        find: 'this.#servers.delete(id)\n        server.close()',
+        replace: 'this.#servers.delete(id)',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/closing.test.ts',
+      title: 'is closed when its last replies have come',
+    },
+  },
+  {
+    name: 'a primary of a cluster that was none for a moment is cut',
+    edits: [
+      {
+        file: 'packages/redis/src/connection/cluster.ts',
+        find: 'if (this.#isPrimary(server) || this.#servers.get(id) !== server) return',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/closing.test.ts',
+      title: 'stays connected if it is one again by then',
+    },
+  },
+  {
+    name: 'a driver that was closed keeps the connection that waits for replicas',
+    edits: [
+      {
+        file: 'packages/redis/src/connection/server.ts',
+        find: 'this.barrier.close()',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/closing.test.ts',
+      title: 'ends all of its connections, and leaves no timer',
+    },
+  },
+  {
+    name: 'a driver that was closed keeps the connection of its messages',
+    edits: [
+      {
+        file: 'packages/redis/src/connection/subscriptions.ts',
+        find: 'this.#own?.close()',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/closing.test.ts',
+      title: 'ends all of its connections, and leaves no timer',
+    },
+  },
+  {
+    name: 'a driver that was closed asks for signs of life for ever',
+    edits: [
+      {
+        file: 'packages/redis/src/connection/subscriptions.ts',
+        find: 'this.#ticker?.stop()',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/closing.test.ts',
+      title: 'ends all of its connections, and leaves no timer',
+    },
+  },
+  {
+    name: 'a driver that is closed between two attempts to connect connects again',
+    edits: [
+      {
+        file: 'packages/redis/src/connection/open-link.ts',
+        find: 'this.#isClosed = true\n    this.#timer?.stop()',
+        replace: 'this.#isClosed = true',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/closing.test.ts',
+      title: 'ends the rest between two attempts to connect',
+    },
+  },
+  {
+    name: 'each look at where the primary should be leaves a connection',
+    edits: [
+      {
+        file: 'packages/redis/src/connection/one-primary.ts',
+        find: 'found.close()',
+        replace: 'void found',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/closing.test.ts',
+      title: 'a look at where the primary should be leaves no connection',
+    },
+  },
+  {
+    name: 'a replica is taken for the primary where the address leads to it',
+    edits: [
+      {
+        file: 'packages/redis/src/connection/one-primary.ts',
+        find: '!/^role:master/m.test(String(replication)) || ',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/closing.test.ts',
+      title: 'a look at where the primary should be leaves no connection',
+    },
+  },
 ]
