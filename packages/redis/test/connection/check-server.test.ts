@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { SluiceError } from '@sluice/core'
-import { hasRedis, type RedisProcess, startCluster, startRedis } from '@sluice/test-redis'
+import {
+  hasRedis,
+  type RedisProcess,
+  startCluster,
+  startRedis,
+  startReplicated,
+} from '@sluice/test-redis'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { checkServer } from '../../src/connection/check-server.ts'
 import type { Connections } from '../../src/connection/connections.ts'
@@ -98,6 +104,20 @@ describe.skipIf(!hasRedis)('the check of a server', () => {
     await server.command('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru')
     assert.match(await problem(server.url), /maxmemory-policy allkeys-lru.*acceptsEviction: true/)
     await checked(server.url, true)
+  })
+
+  test('a server that is refused, also since it is a replica, has no connection left', async () => {
+    const { primary, replicas, dispose } = await startReplicated()
+    onTestFinished(dispose)
+    await primary.command('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru')
+    for (const refusing of [primary, replicas[0]!]) {
+      const clients = async () => String(await refusing.command('CLIENT', 'LIST', 'TYPE', 'normal'))
+      const count = async () => (await clients()).trim().split('\n').length
+      const before = await count()
+      const error = await refusal(Promise.resolve(redisDriver({ url: refusing.url }).open({})))
+      assert.match(String(error), /allkeys-lru|is a replica/)
+      await expect.poll(count).toBe(before)
+    }
   })
 
   test('a server that evicts only keys that expire is accepted, and keeps queues when it is full', async () => {

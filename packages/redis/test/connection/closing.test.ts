@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict'
-import { systemEnvironment } from '@sluice/core/driver'
-import { fakeClock } from '@sluice/core/testing'
 import { StoreProxy } from '@sluice/needs/store-proxy'
 import { hasRedis, startRedis, startReplicated } from '@sluice/test-redis'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { Address, LinkOptions } from '../../src/clients/link.ts'
+import type { Address } from '../../src/clients/link.ts'
 import { Cluster } from '../../src/connection/cluster.ts'
 import { OnePrimary } from '../../src/connection/one-primary.ts'
 import { RedisConnections } from '../../src/connection/redis-connections.ts'
 import { redisDriver } from '../../src/index.ts'
 import { ask, askOptions } from '../support/asks.ts'
 import { libraries, open, refusal } from './support.ts'
+import { twoNodes } from './two-nodes.ts'
 
 /** How long a silent server is waited for, in milliseconds: longer than a close takes. */
 const silentMs = 20_000
@@ -59,50 +58,6 @@ describe.skipIf(!hasRedis)('the close of a driver', () => {
     })
   })
 })
-
-/** Two nodes of a cluster, of which the first is the primary of all slots until the second takes over. */
-function twoNodes() {
-  const nodes = [1, 2].map((port) => ({ host: 'node', port }))
-  const cluster = { primary: 1, isSilent: false, isAway: false }
-  const clock = fakeClock()
-  const open = new Set<Address | undefined>()
-  let begun = 0
-  const answer = async ([name]: readonly string[], port: number): Promise<unknown> => {
-    if (name === 'INFO') {
-      const role = port === cluster.primary ? 'master' : 'slave'
-      return `run_id:of${port}\nrole:${role}\nmaster_repl_offset:0`
-    }
-    if (name === 'PING' || name === 'WAIT') return 0
-    if (cluster.isSilent) await new Promise(() => {})
-    const [first, second] = cluster.primary === 1 ? [1, 2] : [2, 1]
-    return [[0, 16_383, ['node', first, `id ${first}`], ['node', second, `id ${second}`]]]
-  }
-  const options: LinkOptions = {
-    environment: { ...systemEnvironment, clock },
-    timeoutMs: 5_000,
-    async openClient(address, events) {
-      begun += 1
-      if (cluster.isAway) throw new Error('refused')
-      open.add(address)
-      const ended = new Promise<never>((_, reject) => {
-        events.onMade(() => {
-          open.delete(address)
-          reject(new Error('destroyed'))
-        })
-      })
-      ended.catch(() => {})
-      const { port } = address as { readonly port: number }
-      return {
-        isShareable: false,
-        send: (command) => Promise.race([answer(command, port), ended]),
-        subscribe: async () => {},
-        unsubscribe: async () => {},
-        hold: () => {},
-      }
-    },
-  }
-  return { nodes, cluster, clock, open, options, begun: () => begun }
-}
 
 describe('while the primary is looked for, a close', () => {
   test('leaves no connection to one that has just taken over', async () => {

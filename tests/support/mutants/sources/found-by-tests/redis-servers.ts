@@ -302,4 +302,74 @@ export const foundByTestsOfRedisServers: readonly FoundByTest[] = [
       title: 'a look at where the primary should be leaves no connection',
     },
   },
+  {
+    name: 'a primary of a cluster that is a replica now counts as the same one',
+    edits: [
+      {
+        file: 'packages/redis/src/connection/cluster.ts',
+        find: "if (code === 'READONLY') server.demoted()",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/primaries.test.ts',
+      title: 'a primary that refuses writes counts as another one',
+    },
+  },
+  {
+    name: 'a cluster is lost once the nodes of its address have ended',
+    edits: [
+      {
+        file: 'packages/redis/src/connection/cluster.ts',
+        find: '[...this.#nodes, ...this.#roots]',
+        replace: '[...this.#roots]',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/primaries.test.ts',
+      title: 'where the nodes of the address have ended',
+    },
+  },
+  {
+    name: 'a write counts as confirmed by the replicas of the former primary of its slot',
+    edits: [
+      {
+        file: 'packages/redis/src/connection/redis-connections.ts',
+        find: "if (!isStill()) throw new ConnectionError('the slot has another primary', true)",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/primaries.test.ts',
+      title: 'what replicas of the former primary of a slot have is not confirmed',
+    },
+  },
+  {
+    name: 'a server that is refused keeps a connection',
+    edits: [
+      {
+        file: 'packages/redis/src/redis-driver.ts',
+        find: 'await connections.close()\n      throw',
+        replace: 'throw',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/check-server.test.ts',
+      title: 'a server that is refused, also since it is a replica, has no connection left',
+    },
+  },
+  {
+    name: 'a replica that is refused keeps a connection',
+    edits: [
+      {
+        file: 'packages/redis/src/connection/open-connections.ts',
+        find: 'topology.close()\n    throw',
+        replace: 'throw',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/check-server.test.ts',
+      title: 'a server that is refused, also since it is a replica, has no connection left',
+    },
+  },
 ]
