@@ -17,6 +17,7 @@ import { foundByTestsOfPrograms } from './found-by-tests/programs.ts'
 import { foundByTestsOfQueues } from './found-by-tests/queues.ts'
 import { foundByTestsOfRedis } from './found-by-tests/redis.ts'
 import { foundByTestsOfRedisConnections } from './found-by-tests/redis-connections.ts'
+import { foundByTestsOfRedisFailovers } from './found-by-tests/redis-failovers.ts'
 import { foundByTestsOfRedisServers } from './found-by-tests/redis-servers.ts'
 import { foundByTestsOfRuns } from './found-by-tests/runs.ts'
 import { foundByTestsOfSqlite } from './found-by-tests/sqlite.ts'
@@ -49,6 +50,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...foundByTestsOfPostgresServers,
   ...foundByTestsOfRedis,
   ...foundByTestsOfRedisConnections,
+  ...foundByTestsOfRedisFailovers,
   ...foundByTestsOfRedisServers,
   ...foundByTestsOfControllers,
   ...foundByTestsOfMetrics,

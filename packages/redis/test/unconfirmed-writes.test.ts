@@ -1,0 +1,165 @@
+/** Writes that replicas have not confirmed, on servers that are made up. */
+import assert from 'node:assert/strict'
+import { type Finish, never, systemEnvironment } from '@sluice/core/driver'
+import { fakeClock } from '@sluice/core/testing'
+import { expect, test } from 'vitest'
+import {
+  ConnectionError,
+  type Connections,
+  type Reply,
+  ReplyError,
+} from '../src/connection/connections.ts'
+import { JournalKeeper } from '../src/journal-keeper.ts'
+import { Layout } from '../src/rows/layout.ts'
+import { StoreTime } from '../src/rows/store-time.ts'
+import { type ScriptName, scripts } from '../src/scripts.ts'
+import { Store } from '../src/store.ts'
+import { claim } from '../src/verbs/claim.ts'
+import { ask, askOptions } from './support/asks.ts'
+
+const now = 1_000_000
+
+/** A store with one replica, or one in a cluster. */
+function fakeStore({ replicas = 0, isCluster = false } = {}) {
+  const clock = fakeClock()
+  const servers = {
+    primary: 'p1~0',
+    replicas: 1,
+    floor: null as string | null,
+    /** Why nothing is confirmed. */
+    cause: undefined as unknown,
+  }
+  const sent: (readonly string[])[] = []
+  const barriers: (readonly [replicas: number, withinMs: number])[] = []
+  const watchers = new Set<() => void>()
+  const reply = ([name = '', second = '']: readonly string[]): Reply => {
+    if (name === 'ZSCORE') return servers.floor
+    if (name !== 'EVALSHA') return 1
+    const head = [now, 0, servers.primary.slice(0, 2), '', 10]
+    return second === scripts.claim.sha
+      ? [...head, 0, '', [], 7, now, 'a', null, 1]
+      : [...head, 0, 0, 0]
+  }
+  const connections: Connections = {
+    isCluster,
+    replicas: 1,
+    replicasOf: () => servers.replicas,
+    async send(_, command) {
+      const words = typeof command === 'function' ? command('p1') : command
+      sent.push(words)
+      return words.includes('oneSlot') || words[1]?.includes("'oneSlot'") ? 'false' : reply(words)
+    },
+    sendToAll: async () => [],
+    primaryOf: () => servers.primary,
+    idOf: (start) => (servers.primary.startsWith(start) ? servers.primary : undefined),
+    watchPrimaries(onChange) {
+      watchers.add(onChange)
+      return () => watchers.delete(onChange)
+    },
+    barrier: async () => ({
+      async confirmed(count, withinMs) {
+        barriers.push([count, withinMs])
+        if (servers.cause !== undefined)
+          throw new ConnectionError('not confirmed', true, servers.cause)
+      },
+    }),
+    async progress() {
+      servers.replicas = 1
+      return { primary: servers.primary, following: 1, connected: 1 }
+    },
+    subscribe: async () => async () => {},
+    close: async () => {},
+  }
+  const store = new Store({
+    connections,
+    layout: new Layout({ prefix: 's:', oneSlot: false, isCluster }),
+    time: new StoreTime(undefined, () => clock.monotonicMs()),
+    environment: { ...systemEnvironment, clock },
+    replicas,
+    confirmMs: 20_000,
+  })
+  store.time.note(now, 0)
+  const keeper = new JournalKeeper(store, { ...systemEnvironment, clock }, () => {})
+  const written = { now, lastSeq: 5, by: 'p1' }
+  return {
+    ...{ store, keeper, clock, servers, sent, barriers, watchers },
+    noteAdd(key: string) {
+      const replies = [{ outcome: 'added', dueAt: now, failures: 0 }] as const
+      keeper.noteAdds('q', [ask(key)], { replies, written }, askOptions.dedupe)
+    },
+    noteFinish(finish: Finish, dueAt: number) {
+      const replies = [{ outcome: 'delayed', dueAt, failures: 1 }] as const
+      keeper.noteFinishes('q', [finish], { replies, written })
+    },
+    /** What was sent of a script. */
+    runs: (name: ScriptName) => sent.filter(([, sha]) => sha === scripts[name].sha),
+  }
+}
+
+test('an add is repeated on a new primary until replicas were asked after it, and again', async () => {
+  const { keeper, servers, noteAdd, runs } = fakeStore()
+  noteAdd('asked twice')
+  await keeper.look()
+  noteAdd('asked once')
+  await keeper.look()
+  servers.primary = 'p2~0'
+  await keeper.look()
+  const [repeated, ...others] = runs('import')
+  expect(others).toEqual([])
+  expect(repeated).toContain('asked once')
+  expect(repeated).not.toContain('asked twice')
+})
+
+test('a retry that is repeated keeps the rest of its delay', async () => {
+  const { keeper, servers, noteFinish, runs } = fakeStore()
+  noteFinish({ as: 'retry', key: 'a', token: 7, delayMs: 60_000 }, now + 60_000)
+  noteFinish({ as: 'retry', key: 'b', token: 8, delayMs: 0 }, never)
+  servers.primary = 'p2~0'
+  await keeper.look()
+  const [repeated] = runs('finish')
+  const ways = repeated?.filter((word) => word.startsWith('["t"')).map((way) => JSON.parse(way)[1])
+  expect(ways).toEqual([60_000, 0])
+})
+
+test('a journal that is closed leaves no timer, and hears of no primary', async () => {
+  const { keeper, clock, watchers, noteAdd } = fakeStore()
+  noteAdd('a')
+  expect([clock.waiters(), watchers.size]).toEqual([1, 1])
+  await keeper.close(300)
+  expect([clock.waiters(), watchers.size]).toEqual([0, 0])
+})
+
+test('a claim waits for replicas for a quarter of its lease', async () => {
+  const { store, barriers, servers, runs } = fakeStore({ replicas: 1 })
+  const request = { limit: 1, holder: 'h', claimId: '1', leaseMs: 8_000 }
+  const take = async () => await claim(store, 'q', request, 1_000, () => {})
+  expect((await take()).claims).toMatchObject([{ key: 'a', token: 7 }])
+  expect(barriers).toEqual([[1, 2_000]])
+  servers.cause = new Error('0 of 1 replicas have it')
+  await assert.rejects(take, /did not confirm the claim in time/)
+  expect(runs('finish')).toHaveLength(1)
+})
+
+test('a new queue of a cluster begins above the tokens of the stores that it was moved from', async () => {
+  const { store, servers, runs, barriers } = fakeStore({ isCluster: true })
+  servers.floor = '70000'
+  await store.run('add', 'q', ['client-go', '1000', '', '0', '0'])
+  expect(runs('tokens').map((words) => words.at(-1))).toEqual(['70000'])
+  barriers.length = 0
+  // A floor that a failover lost would have tokens given out again.
+  await store.raiseFloor('80000')
+  expect(barriers).toEqual([[1, 20_000]])
+})
+
+test('a pause waits for a replica that came after the store was opened, and not where WAIT is withheld', async () => {
+  const { store, servers, barriers } = fakeStore()
+  servers.replicas = 0
+  await store.run('pause', 'q', ['1'])
+  expect(barriers).toEqual([[1, 20_000]])
+  servers.cause = new ReplyError("NOPERM this user has no permissions to run the 'wait' command")
+  await store.run('pause', 'q', ['1'])
+  const durable = fakeStore({ replicas: 1 })
+  durable.servers.cause = servers.cause
+  const pausing = durable.store.run('pause', 'q', ['1'])
+  await expect(pausing).rejects.toMatchObject({ code: 'ERR_UNKNOWN_OUTCOME' })
+})

@@ -1,0 +1,119 @@
+import type { FoundByTest } from '../source-mutant.ts'
+
+const unconfirmed = 'packages/redis/test/unconfirmed-writes.test.ts'
+
+/** Defects of what a failover of Redis could lose, and the tests that find them. */
+export const foundByTestsOfRedisFailovers: readonly FoundByTest[] = [
+  {
+    name: 'an add that replicas were not asked about counts as confirmed',
+    edits: [
+      {
+        file: 'packages/redis/src/journal-keeper.ts',
+        find: 'journal.confirmed(primary, journal.asked)',
+        replace: 'journal.confirmed(primary, asked[index] ?? 0)',
+      },
+    ],
+    finder: {
+      file: unconfirmed,
+      title: 'an add is repeated on a new primary until replicas were asked after it',
+    },
+  },
+  {
+    name: 'a retry that is repeated after a failover is due at once',
+    edits: [
+      {
+        file: 'packages/redis/src/journal-keeper.ts',
+        find: 'Math.max(0, dueAt - now)',
+        replace: '0',
+      },
+    ],
+    finder: {
+      file: unconfirmed,
+      title: 'a retry that is repeated keeps the rest of its delay',
+    },
+  },
+  {
+    name: 'a journal that was closed hears of primaries',
+    edits: [
+      {
+        file: 'packages/redis/src/journal-keeper.ts',
+        find: 'this.#unwatch()\n',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: unconfirmed,
+      title: 'a journal that is closed leaves no timer',
+    },
+  },
+  {
+    name: 'a claim waits for replicas for longer than its lease',
+    edits: [
+      {
+        file: 'packages/redis/src/store.ts',
+        find: 'Math.min(confirmMs, this.#confirmMs)',
+        replace: 'this.#confirmMs',
+      },
+    ],
+    finder: {
+      file: unconfirmed,
+      title: 'a claim waits for replicas for a quarter of its lease',
+    },
+  },
+  {
+    name: 'a new queue of a cluster gives out tokens again',
+    edits: [
+      {
+        file: 'packages/redis/src/store.ts',
+        find: "if (floor !== null) await this.run('tokens', queue, [String(floor)])",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: unconfirmed,
+      title: 'a new queue of a cluster begins above the tokens',
+    },
+  },
+  {
+    name: 'a failover loses the token above which new queues begin',
+    edits: [
+      {
+        file: 'packages/redis/src/store.ts',
+        find: 'if (barrier !== undefined) await this.#confirm(barrier, replicas, this.#confirmMs)',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: unconfirmed,
+      title: 'a new queue of a cluster begins above the tokens',
+    },
+  },
+  {
+    name: 'a pause does not wait for a replica that came after the store was opened',
+    edits: [
+      {
+        file: 'packages/redis/src/store.ts',
+        find: 'if (isRare) await this.connections.progress(slot).catch(() => {})',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: unconfirmed,
+      title: 'a pause waits for a replica that came after the store was opened',
+    },
+  },
+  {
+    name: 'where WAIT is withheld, a queue cannot be paused',
+    edits: [
+      {
+        file: 'packages/redis/src/store.ts',
+        find: 'if (this.#replicas > 0 || !(cause instanceof ReplyError && cause.isWithheld)) throw error',
+        replace: 'throw error',
+      },
+    ],
+    finder: {
+      file: unconfirmed,
+      title: 'a pause waits for a replica that came after the store was opened',
+    },
+  },
+]
