@@ -2,14 +2,24 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
+import { SluiceError, systemClock } from '@sluice/core'
 import { sqliteDriver } from '@sluice/sqlite'
 import { test, vi } from 'vitest'
 import type { SqliteDatabase } from '../src/library/database.ts'
-import { sqliteError } from './faulty-library.ts'
+import { type Fault, FaultyLibrary, sqliteError } from './faulty-library.ts'
 import { scratchFile } from './scratch.ts'
 import { ask, askOptions, claimRequest, storeOn } from './store.ts'
 
 const Database = createRequire(import.meta.url)('better-sqlite3')
+
+/** Lets statements fail with an error. */
+function failing(pattern: RegExp, code: string): Fault {
+  return {
+    before(sql) {
+      if (pattern.test(sql)) throw sqliteError(code)
+    },
+  }
+}
 
 /** A store of which every write meets a lock while `isLocked`. */
 async function lockedStore() {
@@ -136,4 +146,55 @@ test('a process does not end while its write waits for a lock', async () => {
   await new Promise((resolve) => child.once('close', resolve))
   holder.close()
   assert.match(said, /^(tries\n){4,}added\n$/)
+})
+
+test('a write that has waited wakes the watchers of its process', async () => {
+  const { driver, real, lock } = await lockedStore()
+  const woken: (string | undefined)[] = []
+  driver.watch((queue) => woken.push(queue))
+  const adding = driver.add('q', [ask('a')], askOptions)
+  lock.isLocked = false
+  await real.step(10)
+  await adding
+  assert.deepEqual(woken, ['q'])
+  await driver.close()
+})
+
+test('an examination does not wait behind a write, and fails with an error of the store', async () => {
+  const { driver, connection } = await lockedStore()
+  const adding = assert.rejects(async () => await driver.add('q', [ask('a')], askOptions))
+  assert.equal(
+    connection.look(systemClock, () => 'seen'),
+    'seen',
+  )
+  const failing = async () =>
+    await connection.look(systemClock, () => {
+      throw sqliteError('SQLITE_IOERR')
+    })
+  await assert.rejects(failing, (error) => SluiceError.is(error, 'ERR_STORE') && error.retryable)
+  await driver.close()
+  await adding
+})
+
+test('a transaction of the caller is never rolled back, also after one of the driver had to be', async () => {
+  const library = new FaultyLibrary()
+  const database = library.open(':memory:')
+  const driver = sqliteDriver({ database, exclusive: true })
+  await driver.open({})
+  const add = async () => await driver.add('q', [ask('a')], askOptions)
+  library.fault = failing(/^(insert into sluice_keys|rollback)/, 'SQLITE_NOMEM')
+  await assert.rejects(add)
+  library.fault = {}
+  await add()
+  // The next call opens the store anew.
+  library.fault = failing(/^begin/, 'SQLITE_IOERR')
+  await assert.rejects(add)
+  library.fault = {}
+  database.exec('begin; create table mine (value)')
+  const adding = add()
+  database.exec('commit')
+  assert.equal((await adding)[0]?.outcome, 'unchanged')
+  database.exec('select * from mine')
+  await driver.close()
+  database.close()
 })

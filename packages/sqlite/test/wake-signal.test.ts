@@ -209,6 +209,25 @@ describe('a watcher', () => {
     assert.equal(wakes, 1)
   })
 
+  test('is called later where the commits of others cannot be read for a while', async () => {
+    const { one, two } = await twoStores()
+    let wakes = 0
+    one.driver.watch(() => {
+      wakes += 1
+    })
+    one.library.fault = {
+      before(sql) {
+        if (sql === 'pragma data_version') throw sqliteError('SQLITE_IOERR_READ')
+      },
+    }
+    await two.driver.add('q', [ask('a')], askOptions)
+    await one.real.step(50)
+    assert.equal(wakes, 0)
+    one.library.fault = {}
+    await one.real.step(5)
+    assert.equal(wakes, 1)
+  })
+
   test('looks less often after a quiet minute, and as often again after a change', async () => {
     const { one, two } = await twoStores()
     let wakes = 0

@@ -21,6 +21,7 @@ import { foundByTestsOfRedisFailovers } from './found-by-tests/redis-failovers.t
 import { foundByTestsOfRedisServers } from './found-by-tests/redis-servers.ts'
 import { foundByTestsOfRuns } from './found-by-tests/runs.ts'
 import { foundByTestsOfSqlite } from './found-by-tests/sqlite.ts'
+import { foundByTestsOfSqliteConnections } from './found-by-tests/sqlite-connections.ts'
 import { foundByTestsOfSqliteFiles } from './found-by-tests/sqlite-files.ts'
 import { foundByTestsOfStopping } from './found-by-tests/stopping.ts'
 import { foundByTestsOfTransfer } from './found-by-tests/transfer.ts'
@@ -43,6 +44,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...foundByTestsOfInspection,
   ...foundByTestsOfTransfer,
   ...foundByTestsOfSqlite,
+  ...foundByTestsOfSqliteConnections,
   ...foundByTestsOfSqliteFiles,
   ...foundByTestsOfPostgres,
   ...foundByTestsOfPostgresConnections,

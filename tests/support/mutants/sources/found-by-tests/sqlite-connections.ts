@@ -1,0 +1,77 @@
+import type { FoundByTest } from '../source-mutant.ts'
+
+const waits = 'packages/sqlite/test/lock-waits.test.ts'
+
+/** Defects of the connection to SQLite while it is locked or in trouble, and the tests that find them. */
+export const foundByTestsOfSqliteConnections: readonly FoundByTest[] = [
+  {
+    name: 'a write that has waited for a lock wakes no worker of its process',
+    edits: [
+      {
+        file: 'packages/sqlite/src/sqlite-driver.ts',
+        find: 'done.then(announced)',
+        replace: 'done',
+      },
+    ],
+    finder: {
+      file: waits,
+      title: 'a write that has waited wakes the watchers of its process',
+    },
+  },
+  {
+    name: 'an examination waits behind writes that wait for a lock',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection/connection.ts',
+        find: 'return this.#retry.run(attempt, true)',
+        replace: 'return this.#retry.run(attempt)',
+      },
+    ],
+    finder: {
+      file: waits,
+      title: 'an examination does not wait behind a write',
+    },
+  },
+  {
+    name: 'an examination fails with an error of the library',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection/connection.ts',
+        find: "throw storeError(error, 'before-commit', this.file)",
+        replace: 'throw error',
+      },
+    ],
+    finder: {
+      file: waits,
+      title: 'an examination does not wait behind a write',
+    },
+  },
+  {
+    name: 'a transaction of the caller is rolled back when the store is opened anew',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection/database-source.ts',
+        find: 'this.#isLeftOpen = false\n    // The',
+        replace: '// The',
+      },
+    ],
+    finder: {
+      file: waits,
+      title: 'a transaction of the caller is never rolled back',
+    },
+  },
+  {
+    name: 'a process ends where the commits of others cannot be read',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection/wake-signal.ts',
+        find: '} catch {\n      // If',
+        replace: '} catch (error) {\n      throw error\n      // If',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/wake-signal.test.ts',
+      title: 'is called later where the commits of others cannot be read',
+    },
+  },
+]
