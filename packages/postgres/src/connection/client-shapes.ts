@@ -80,7 +80,7 @@ export interface PgListener extends PgClient {
   end(): Promise<void>
   on(event: 'notification', listener: (message: { payload?: string | undefined }) => void): unknown
   on(event: 'error', listener: (error: Error) => void): unknown
-  on(event: 'end', listener: () => void): unknown
+  on(event: 'connect' | 'end', listener: () => void): unknown
   unref?(): void
 }
 

@@ -1,6 +1,6 @@
 /** The parts of the socket of a client of `pg` that this package uses. */
 interface Stream {
-  readonly destroy?: () => void
+  readonly destroy?: (error?: Error) => void
   readonly bytesRead?: number
   readonly bytesWritten?: number
   readonly writableLength?: number
@@ -20,9 +20,9 @@ export function trafficOf(client: object): number {
  * Destroys the socket of a client of `pg` that does not answer; a polite end would wait for the server.
  * Returns whether there was a socket.
  */
-export function destroySocket(client: object): boolean {
+export function destroySocket(client: object, error?: Error): boolean {
   const stream = streamOf(client)
   if (stream?.destroy === undefined) return false
-  stream.destroy()
+  stream.destroy(error)
   return true
 }

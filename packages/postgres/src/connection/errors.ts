@@ -31,13 +31,18 @@ function isUnsent(error: unknown): boolean {
 }
 
 /**
- * Whether the statement had no effect, and may be sent again at once: it lost a race, or its connection had
- * ended before, as one that was idle for too long. A server ends an idle connection only before it reads the
- * next statement.
+ * The connection was idle for too long, outside of a transaction or in one. A server ends it only before it reads
+ * the next statement: also one that had come already when the server went on after it was held up.
+ */
+const idleTooLong: ReadonlySet<string | undefined> = new Set(['57P05', '25P03'])
+
+/**
+ * Whether the statement and its transaction had no effect, and may be sent again at once: they lost a race, or
+ * their connection had ended before.
  */
 export function isWithoutEffect(error: unknown): boolean {
   const state = sqlStateOf(error)
-  return state === '40001' || state === '40P01' || state === '57P05' || isUnsent(error)
+  return state === '40001' || state === '40P01' || idleTooLong.has(state) || isUnsent(error)
 }
 
 /**

@@ -16,6 +16,9 @@ import { PoolConnections, type PoolUse } from './pool-connections.ts'
  */
 const idleMs = 300_000
 
+/** How long a server may be silent while a connection is opened, in milliseconds. */
+const connectMs = 5_000
+
 /** The database that settings name: where its connections come from. */
 export interface Target {
   readonly connections: Connections
@@ -54,7 +57,7 @@ export async function targetOf(settings: Settings): Promise<Target> {
     keepAliveInitialDelayMillis: 10_000,
     application_name: 'sluice',
   }
-  const Client = givingUp(pg.Client as unknown as ClientClass, timeoutMs)
+  const Client = givingUp(pg.Client as unknown as ClientClass, plainUse)
   const opened = new Set<PgListener>()
   const clients = { Client: tracked(Client, opened) }
   const kept = { max: poolSize, idleTimeoutMillis: idleMs, allowExitOnIdle: true, ...clients }
@@ -112,14 +115,26 @@ type ClientClass = new (options: ClientOptions) => PgListener
 
 /**
  * Clients that give up a connection whose server does not answer while it is opened. Not an option of the pool,
- * which would also end the wait for one of its connections that is in use.
+ * which would also end the wait for one of its connections that is in use; and not that of `pg`, whose timer
+ * fires before an answer is read that came while the process was held up.
  */
-function givingUp(Client: ClientClass, timeoutMs: number): ClientClass {
-  const connectionTimeoutMillis = Math.min(timeoutMs, 5_000)
+function givingUp(Client: ClientClass, { environment, timeoutMs }: PoolUse): ClientClass {
   return class extends Client {
     constructor(options: ClientOptions) {
       // A copy would leave out the password, which a pool hides when it is printed.
-      super({ ...options, password: options['password'], connectionTimeoutMillis })
+      super({ ...options, password: options['password'], connectionTimeoutMillis: 0 })
+    }
+
+    override connect(...args: []): Promise<unknown> {
+      const over = new Promise<void>((resolve) => {
+        this.on('connect', resolve)
+        this.on('end', resolve)
+      })
+      withDeadline(environment, Math.min(timeoutMs, connectMs), 'connecting', over).catch(() =>
+        // The words of `pg`.
+        destroySocket(this, new Error('timeout expired')),
+      )
+      return super.connect(...args)
     }
   }
 }
@@ -164,7 +179,7 @@ function ownPoolLike(pool: PgPool, use: PoolUse): Connections | undefined {
   const { options, constructor: PoolLike, Client } = pool as PoolInside
   if (options === undefined || typeof PoolLike !== 'function') return undefined
   const opened = new Set<PgListener>()
-  const clients = Client && { Client: tracked(givingUp(Client, use.timeoutMs), opened) }
+  const clients = Client && { Client: tracked(givingUp(Client, use), opened) }
   const more = { max: 1, min: 0, allowExitOnIdle: true, ...clients }
   const own = new (PoolLike as PoolClass)({ ...options, password: options['password'], ...more })
   keepAlive(own)

@@ -152,8 +152,8 @@ test('a connection that is not opened in time is given up sooner than a call, an
     await driver.close()
     silent.close()
   })
-  // real time: none passes; pg takes no clock, so its timers are stepped.
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  // real time: none passes; the timers of the driver are stepped.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
   onTestFinished(() => void vi.useRealTimers())
   const connected = once(silent, 'connection')
   const opening = expect(driver.open({})).rejects.toMatchObject({

@@ -1,7 +1,13 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { systemEnvironment } from '@sluice/core/driver'
 import { fakeClock } from '@sluice/core/testing'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { withDeadline } from '../../src/connection/deadline.ts'
+import { postgresDriver } from '../../src/index.ts'
+import { sharedServer } from '../support/shared-server.ts'
+
+const server = sharedServer()
 
 const afterTimers = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
@@ -27,4 +33,33 @@ test('an answer leaves no timer behind, and no wait that could be ended', async 
   expect([clock.waiters(), clock.refCount(), waits.size]).toEqual([1, 1, 1])
   await answer
   expect([clock.waiters(), waits.size]).toEqual([0, 0])
+})
+
+test('a process that was held up while it connected reads the answer that has come', async () => {
+  const sockets: Socket[] = []
+  const entrance = createServer((socket) => void sockets.push(socket.on('error', () => {})))
+  await once(entrance.listen(0, '127.0.0.1'), 'listening')
+  const url = new URL(server.url)
+  url.port = String((entrance.address() as AddressInfo).port)
+  const driver = postgresDriver({ connectionString: url.href, schema: 'held_up', notify: false })
+  // real time: none passes; the timers of the driver are fired here.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  onTestFinished(async () => {
+    vi.useRealTimers()
+    await driver.close()
+    for (const socket of sockets) socket.destroy()
+    entrance.close()
+  })
+  const connected = once(entrance, 'connection')
+  const opening = driver.open({})
+  await connected
+  // All that are due by then fire before anything is read.
+  vi.runOnlyPendingTimers()
+  for (const socket of sockets) {
+    const onward = connect(server.port, '127.0.0.1').on('error', () => {})
+    socket.pipe(onward).pipe(socket)
+    socket.on('close', () => onward.destroy())
+  }
+  await opening
+  expect(sockets.length).toBeGreaterThan(0)
 })

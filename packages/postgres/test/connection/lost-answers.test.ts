@@ -118,6 +118,30 @@ test('a connection that the server ended because it was idle makes no call fail'
   expect(ended).toBe(2)
 })
 
+test.each(['begin', 'sluice', 'commit'])(
+  'a transaction that the server ended because it was idle makes no call fail: before %s was read',
+  async (begins) => {
+    const { driver, pool } = await pooled(`idle_${begins}`)
+    const options = { dedupe: 'client-go', failuresExpireMs: 60_000 } as const
+    await driver.add('q', [{ key: 'a', item: undefined, priority: 0, delayMs: 0 }], options)
+    let ended = 0
+    const client = await pool.connect()
+    const query = client.query.bind(client) as (sent: { text: string }) => unknown
+    // A server that was held up: the statement has come, and the time has passed, when it goes on.
+    client.query = async (sent: { text: string }) => {
+      if (!sent.text.includes(begins)) return await query(sent)
+      ended += 1
+      throw Object.assign(new Error('terminating connection due to idle-in-transaction timeout'), {
+        code: '25P03',
+        severity: 'FATAL',
+      })
+    }
+    client.release()
+    expect(await driver.cancel?.('q', ['a'])).toEqual(['cancelled'])
+    expect(ended).toBe(1)
+  },
+)
+
 test('a connection that the server ended before the first statement was sent makes no call fail', async () => {
   const { driver, pool } = await pooled('ended')
   let ended = 0

@@ -313,4 +313,32 @@ export const foundByTestsOfPostgresConnections: readonly FoundByTest[] = [
       title: 'SQL that the server refuses is named as that of the caller',
     },
   },
+  {
+    name: 'on Postgres, a call fails whose transaction was ended because it was idle',
+    edits: [
+      {
+        file: 'packages/postgres/src/connection/errors.ts',
+        find: "new Set(['57P05', '25P03'])",
+        replace: "new Set(['57P05'])",
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/lost-answers.test.ts',
+      title: 'a transaction that the server ended because it was idle makes no call fail',
+    },
+  },
+  {
+    name: 'on Postgres, a process that was held up gives up a connection although its answer has come',
+    edits: [
+      {
+        file: 'packages/postgres/src/connection/target.ts',
+        find: 'connectionTimeoutMillis: 0',
+        replace: 'connectionTimeoutMillis: connectMs',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/held-up.test.ts',
+      title: 'a process that was held up while it connected reads the answer that has come',
+    },
+  },
 ]

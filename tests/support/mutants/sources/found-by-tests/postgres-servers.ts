@@ -220,8 +220,8 @@ export const foundByTestsOfPostgresServers: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/postgres/src/connection/errors.ts',
-        find: "state === '40001' || state === '40P01' || state === '57P05'",
-        replace: "state === '40001' || state === '40P01'",
+        find: "new Set(['57P05', '25P03'])",
+        replace: "new Set(['25P03'])",
       },
     ],
     finder: {
@@ -332,8 +332,8 @@ export const foundByTestsOfPostgresServers: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/postgres/src/connection/errors.ts',
-        find: "state === '57P05' || isUnsent(error)",
-        replace: "state === '57P05'",
+        find: 'idleTooLong.has(state) || isUnsent(error)',
+        replace: 'idleTooLong.has(state)',
       },
     ],
     finder: {
