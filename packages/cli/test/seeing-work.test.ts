@@ -16,7 +16,9 @@ import { newFile, storeKinds } from './stores.ts'
 describe.each(storeKinds())('on $kind', ({ fresh }) => {
   test('a lease is seen behind thousands of others, and behind thousands of ready keys', async () => {
     const store = await fresh()
-    const queue = createQueue<string>({ name: 'orders', driver: await driverOf(store) })
+    // Only ends what hangs: each call has thousands of keys, and the machine may be held up.
+    const timeoutMs = 180_000
+    const queue = createQueue<string>({ name: 'orders', driver: await driverOf(store), timeoutMs })
     onTestFinished(() => queue.close())
     const keys = (name: string) => Array.from({ length: 2_100 }, (_, at) => `${name}/${at}`)
     await queue.addMany([...keys('held'), 'last'])

@@ -81,6 +81,8 @@ export interface SentinelRedis {
    * writes. Only meanwhile is a process that does not answer soon taken for down.
    */
   promoted(old: RedisProcess): Promise<RedisProcess>
+  /** Has the Sentinels name another primary than `old`, which is well, and waits until that one takes writes. */
+  replaced(old: RedisProcess): Promise<RedisProcess>
   /** How many failovers the Sentinels have made, or tried to make. */
   failovers(): Promise<number>
   /** Starts a former primary again as a replica, without the wait that Sentinel makes before it does. */
@@ -162,6 +164,20 @@ export async function startSentinel(options: SentinelOptions = {}): Promise<Sent
       } finally {
         await setDownAfter(calmMs)
       }
+    },
+    async replaced(old) {
+      const [sentinel] = sentinels
+      await until('the promotion of a replica', async () => {
+        const fields = (await sentinel?.command('SENTINEL', 'MASTER', name)) as string[]
+        const field = (of: string): string => String(fields[fields.indexOf(of) + 1])
+        if (field('port') !== String(old.port))
+          return (await (await primary()).info('role')) === 'master'
+        // Refused until the state of the replica is known; and one that the machine holds up is aborted.
+        const isUnderWay = field('flags').includes('failover_in_progress')
+        if (!isUnderWay) await sentinel?.command('SENTINEL', 'FAILOVER', name)
+        return false
+      })
+      return await primary()
     },
     async failovers() {
       const [sentinel] = sentinels
