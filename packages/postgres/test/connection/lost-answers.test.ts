@@ -4,7 +4,7 @@ import type { Driver } from '@sluice/core'
 import type pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { DeadlineError } from '../../src/connection/deadline.ts'
-import { postgresDriver } from '../../src/index.ts'
+import { migrate, postgresDriver, schemaVersion } from '../../src/index.ts'
 import { type CuttingProxy, startProxy } from '../support/cutting-proxy.ts'
 import { poolOf } from '../support/server.ts'
 import { sharedServer } from '../support/shared-server.ts'
@@ -118,29 +118,45 @@ test('a connection that the server ended because it was idle makes no call fail'
   expect(ended).toBe(2)
 })
 
+/** As a server that was held up in a transaction: the text has come, and the time has passed, when it goes on. */
+function endNextWith(client: pg.PoolClient, part: string): { readonly ended: () => number } {
+  let ended = 0
+  const query = client.query.bind(client) as (sent: { text: string }) => unknown
+  client.query = async (sent: { text: string }) => {
+    if (!sent.text.includes(part)) return await query(sent)
+    ended += 1
+    throw Object.assign(new Error('terminating connection due to idle-in-transaction timeout'), {
+      code: '25P03',
+      severity: 'FATAL',
+    })
+  }
+  return { ended: () => ended }
+}
+
 test.each(['begin', 'sluice', 'commit'])(
   'a transaction that the server ended because it was idle makes no call fail: before %s was read',
-  async (begins) => {
-    const { driver, pool } = await pooled(`idle_${begins}`)
+  async (part) => {
+    const { driver, pool } = await pooled(`idle_${part}`)
     const options = { dedupe: 'client-go', failuresExpireMs: 60_000 } as const
     await driver.add('q', [{ key: 'a', item: undefined, priority: 0, delayMs: 0 }], options)
-    let ended = 0
     const client = await pool.connect()
-    const query = client.query.bind(client) as (sent: { text: string }) => unknown
-    // A server that was held up: the statement has come, and the time has passed, when it goes on.
-    client.query = async (sent: { text: string }) => {
-      if (!sent.text.includes(begins)) return await query(sent)
-      ended += 1
-      throw Object.assign(new Error('terminating connection due to idle-in-transaction timeout'), {
-        code: '25P03',
-        severity: 'FATAL',
-      })
-    }
+    const { ended } = endNextWith(client, part)
     client.release()
     expect(await driver.cancel?.('q', ['a'])).toEqual(['cancelled'])
-    expect(ended).toBe(1)
+    expect(ended()).toBe(1)
   },
 )
+
+test('a migration that the server ended because it was idle is made', async () => {
+  const pool = poolOf(server.url, 1)
+  onTestFinished(() => pool.end())
+  const client = await pool.connect()
+  const { ended } = endNextWith(client, 'advisory')
+  client.release()
+  const { version } = await migrate({ pool, schema: 'idle_migration' })
+  expect(version).toBe(schemaVersion)
+  expect(ended()).toBe(1)
+})
 
 test('a connection that the server ended before the first statement was sent makes no call fail', async () => {
   const { driver, pool } = await pooled('ended')

@@ -341,4 +341,18 @@ export const foundByTestsOfPostgresConnections: readonly FoundByTest[] = [
       title: 'a process that was held up while it connected reads the answer that has come',
     },
   },
+  {
+    name: 'on Postgres, a migration fails whose transaction was ended because it was idle',
+    edits: [
+      {
+        file: 'packages/postgres/src/schema/migrate.ts',
+        find: 'tries < triesMax && isWithoutEffect(error.cause)',
+        replace: 'tries < 0',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/lost-answers.test.ts',
+      title: 'a migration that the server ended because it was idle is made',
+    },
+  },
 ]
