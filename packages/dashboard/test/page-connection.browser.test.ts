@@ -19,7 +19,7 @@ describe.skipIf(!hasChromium)('the connection of the page', { timeout: 240_000 }
     stores.closing(() => served.stop())
     const visit = await Visit.begin(stage.browser, served, ordersPage, {})
     await visit.reads('.freshness', /^live/)
-    return { queue, visit, page: visit.page }
+    return { queue, served, visit, page: visit.page }
   }
 
   it('is not retried while updates are paused, and works once anything was read', async () => {
@@ -49,6 +49,44 @@ describe.skipIf(!hasChromium)('the connection of the page', { timeout: 240_000 }
     await visit.reads('.trouble', /^Connection lost .*\. Retrying…$/)
     await page.unroute(reads)
     await visit.reads('.freshness', /^live/)
+    await visit.until(() => visit.count('.trouble'), 0)
+    await visit.end()
+  })
+
+  it('to a server that was updated: the page says that it is another version', async () => {
+    const { served, visit, page } = await setUp(100)
+    visit.expected.push(/ERR_|Failed to load/)
+    const isIndex = ({ pathname }: URL): boolean => pathname === '/'
+    await page.route(isIndex, async (route) => {
+      const response = await route.fetch()
+      const body = (await response.text()).replace(/assets.[^"]+\.js/, 'assets/newer.js')
+      await route.fulfill({ response, body })
+    })
+    await served.stop()
+    await served.start()
+    await visit.reads('.trouble', 'The server has another version of this page.')
+    await visit.reads('.freshness', /^live/)
+    await page.unroute(isIndex)
+    await page.getByRole('button', { name: 'Reload the page' }).press('Enter')
+    await visit.until(() => visit.count('.trouble'), 0)
+    await visit.reads('h1', 'orders')
+    await visit.end()
+  })
+
+  it('that brings what cannot be shown: the page says that it failed', async () => {
+    const { visit, page } = await setUp(100)
+    visit.expected.push(/Cannot read properties/)
+    await page.route(/api.stream/, (route) =>
+      route.fulfill({
+        contentType: 'text/event-stream',
+        body: 'event: snapshot\ndata: {"at":0,"queues":[{}]}\n\n',
+      }),
+    )
+    await page.locator('.top-bar a').first().click()
+    await visit.reads('.trouble', /This page failed: .* Reload the page$/)
+    await page.unroute(/api.stream/)
+    await page.getByRole('button', { name: 'Reload the page' }).press('Enter')
+    await visit.reads('.overview .row', /online\. 1 /)
     await visit.until(() => visit.count('.trouble'), 0)
     await visit.end()
   })

@@ -19,6 +19,7 @@ import { listenToKeys } from './frame/shortcuts.ts'
 import { messageOf } from './live/ask.ts'
 import { startLive } from './live/live.ts'
 import { notify } from './live/notices.ts'
+import { listenToFailures } from './live/reload-reason.ts'
 import { signIn, startSession, takeTokenOfAddress } from './live/session.ts'
 
 async function signInByAddress(): Promise<void> {
@@ -31,6 +32,7 @@ async function signInByAddress(): Promise<void> {
   }
 }
 
+listenToFailures()
 const app = document.getElementById('app')
 if (app !== null) render(<App />, app)
 listenToKeys()

@@ -7,7 +7,7 @@ import { HelpDialog } from './help-dialog.tsx'
 import { NoticeList } from './notice-list.tsx'
 import { isHelpOpen } from './shortcuts.ts'
 import { TopBar } from './top-bar.tsx'
-import { TroubleBanner } from './trouble-banner.tsx'
+import { ReloadBanner, TroubleBanner } from './trouble-banner.tsx'
 
 /** The frame around every screen. */
 export function Frame({ children }: { readonly children: ComponentChildren }): JSX.Element {
@@ -18,6 +18,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }): J
       </button>
       <TopBar />
       <TroubleBanner />
+      <ReloadBanner />
       <main id="content" tabIndex={-1}>
         {children}
         <MeaningPopover />

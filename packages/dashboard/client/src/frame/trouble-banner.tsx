@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import { isPaused, type Trouble, trouble } from '../live/link.ts'
+import { reloadReason } from '../live/reload-reason.ts'
 import { storeSecond } from '../live/store-time.ts'
 import { useView } from '../live/views.ts'
 import { age } from '../text/durations.ts'
@@ -38,6 +39,23 @@ export function TroubleBanner(): JSX.Element | null {
         : {value.words}
         {'. '}
         <span class="faint">{consequence(value.what, isShown)}</span>
+      </span>
+    </div>
+  )
+}
+
+/** Says that what is shown may be wrong, whatever the connection is like, until the page is reloaded. */
+export function ReloadBanner(): JSX.Element | null {
+  const { value } = reloadReason
+  if (value === undefined) return null
+  return (
+    <div class="trouble" data-what="page">
+      <Icon name="warn" />
+      <span>
+        {value} <span class="faint">What is shown may be wrong.</span>{' '}
+        <button type="button" class="link" onClick={() => location.reload()}>
+          Reload the page
+        </button>
       </span>
     </div>
   )

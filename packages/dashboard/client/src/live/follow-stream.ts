@@ -6,6 +6,7 @@ import { heard, link, lost, recovered, refusal, trouble } from './link.ts'
 import { mayStream } from './may-stream.ts'
 import { notify } from './notices.ts'
 import { ownActions } from './own-actions.ts'
+import { checkVersion } from './reload-reason.ts'
 import { loadSession, session } from './session.ts'
 import { changes, keepView, keptView, readView } from './views.ts'
 
@@ -73,6 +74,7 @@ class StreamFollower {
   async #check(): Promise<void> {
     try {
       if (!(await loadSession()) || this.#isOver) return
+      void checkVersion()
       const view = await readView(this.#about)
       if (this.#isOver) return
       keepView(this.#about, view)

@@ -6,6 +6,7 @@ import type { PageLocation } from '../location/location.ts'
 import { visible } from '../text/visible-text.ts'
 import { followStream } from './follow-stream.ts'
 import { isPaused, link, refusal } from './link.ts'
+import { checkVersion } from './reload-reason.ts'
 import { isSigningIn, session } from './session.ts'
 import { keptView, refresh, subject } from './views.ts'
 
@@ -20,11 +21,15 @@ document.addEventListener('visibilitychange', () => {
   // Timers of a hidden page are late without a sleep.
   awakeAt = Date.now()
   isVisible.value = document.visibilityState === 'visible'
+  if (isVisible.peek()) void checkVersion()
 })
 
 setInterval(() => {
   const now = Date.now()
-  if (now - awakeAt > sleepMs) wakes.value += 1
+  if (now - awakeAt > sleepMs) {
+    wakes.value += 1
+    void checkVersion()
+  }
   awakeAt = now
 }, 1_000)
 
