@@ -1,6 +1,6 @@
 import { inspectStore, memoryDriver } from 'sluice'
 import { describe, expect, it } from 'vitest'
-import { waysTaken } from '../client/src/key/state-graph.ts'
+import { stationNow, waysTaken } from '../client/src/key/state-graph.ts'
 import { applyDelta } from '../client/src/live/apply-delta.ts'
 import { filterQueues, sortQueues } from '../client/src/overview/sort-queues.ts'
 import { heldOrder } from '../client/src/ui/held-rows.ts'
@@ -177,6 +177,23 @@ describe('the ways that a key took', () => {
       'add-ready',
       'backoff-ready',
     ])
+  })
+})
+
+describe('the node of a key that is not stored', () => {
+  const steps = (...to: KeyStep['to'][]): Pick<KeyStep, 'to'>[] => to.map((one) => ({ to: one }))
+
+  it('is done where its last run was seen', () => {
+    expect(stationNow('absent', steps('ready', 'processing', 'absent'))).toBe('done')
+    expect(stationNow('absent', steps('dirty', 'absent'))).toBe('done')
+    expect(stationNow('absent', steps('processing', 'idle', 'absent'))).toBe('done')
+  })
+
+  it('is none where it was removed before it ran, or was never seen', () => {
+    expect(stationNow('absent', steps('ready', 'absent'))).toBeUndefined()
+    expect(stationNow('absent', steps('processing', 'absent', 'parked', 'absent'))).toBeUndefined()
+    expect(stationNow('absent', [])).toBeUndefined()
+    expect(stationNow('ready', steps('absent', 'ready'))).toBe('ready')
   })
 })
 

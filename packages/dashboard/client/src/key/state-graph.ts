@@ -33,8 +33,21 @@ export const ways: readonly Way[] = [
 ]
 
 /** The node of a state. */
-export function stationOf(state: KeyStateWord | 'absent'): Station {
+function stationOf(state: KeyStateWord | 'absent'): Station {
   return state === 'idle' || state === 'absent' ? 'done' : state
+}
+
+/**
+ * The node where a key is, by its steps, oldest first. A key that is not stored is done only if it ran when it
+ * was last seen, or had nothing pending: others were removed, or never added. Those are nowhere.
+ */
+export function stationNow(
+  state: KeyStateWord | 'absent',
+  steps: readonly Pick<KeyStep, 'to'>[],
+): Station | undefined {
+  if (state !== 'absent') return stationOf(state)
+  const last = steps.findLast(({ to }) => to !== 'absent')?.to
+  return last === 'processing' || last === 'dirty' || last === 'idle' ? 'done' : undefined
 }
 
 export const wayId = (from: Station, to: Station): string => `${from}-${to}`

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import type { KeyStateWord, KeyStep } from '../../../src/wire.ts'
-import { type Station, stationOf, wayId, ways, waysTaken } from './state-graph.ts'
+import { type Station, stationNow, wayId, ways, waysTaken } from './state-graph.ts'
 
 /** The position of each node in a picture of 640 by 268. */
 const spots: Readonly<Record<Station, readonly [x: number, y: number]>> = {
@@ -69,8 +69,7 @@ export function StateMachine({
   readonly failures: number
 }): JSX.Element {
   const taken = waysTaken(steps, failures)
-  // A key that is not stored may never have been: only one that was seen to end is done.
-  const here = state === 'absent' && steps.length === 0 ? undefined : stationOf(state)
+  const here = stationNow(state, steps)
   const drawn = ways.filter(({ from, to }) => curves[wayId(from, to)] !== undefined)
   // Observed transitions are painted over the others.
   const inOrder = [
