@@ -83,7 +83,7 @@ export class LoopWatch {
         'ERR_LOOP_BLOCKED',
         `the event loop was blocked for ${blockedMs} ms while these keys were running: ` +
           `${named || 'none'}; no lease can be renewed meanwhile: let handlers await, or compute ` +
-          'in a worker thread',
+          'in a worker thread, unless the process was paused or had no processor',
       ),
     )
   }

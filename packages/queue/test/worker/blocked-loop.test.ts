@@ -135,19 +135,29 @@ test('a block is reported once for each process, with the keys of all workers', 
   })
   onTestFinished(() => void vi.restoreAllMocks())
   const blocks: unknown[] = []
+  const messages: string[] = []
   const [first, second] = ['first', 'second'].map(
     (key) =>
       new LoopWatch({
         clock: systemClock,
         blockedMs: 4,
         keys: () => [key],
-        onBlocked: (block) => blocks.push(block),
+        onBlocked: (block, error) => {
+          blocks.push(block)
+          messages.push(error.message)
+        },
       }),
   )
   now += 13
   for (const tick of ticks) tick()
   const keys = ['first', 'second']
   expect(blocks).toEqual([{ blockedMs: 12, keys }])
+  // The handlers need not be at fault: a container that is paused looks the same from inside.
+  expect(messages).toEqual([
+    'the event loop was blocked for 12 ms while these keys were running: "first", "second"; no lease can be ' +
+      'renewed meanwhile: let handlers await, or compute in a worker thread, unless the process was paused or ' +
+      'had no processor [ERR_LOOP_BLOCKED]',
+  ])
   expect([first, second].map((watch) => watch?.wasBlockedWithin(0))).toEqual([true, true])
   first?.stop()
   now += 9
