@@ -1,6 +1,6 @@
 import type { FoundByTest } from '../source-mutant.ts'
 
-/** Defects of the states of keys, in the transitions and in memory, and the cases that find them. */
+/** Defects of the states of keys, in the transitions, in memory and as they are shown, and what finds them. */
 export const foundByTestsOfKeyStates: readonly FoundByTest[] = [
   {
     name: 'in memory, a claim of what was due by an instant takes keys that were put back in any order',
@@ -216,6 +216,20 @@ export const foundByTestsOfKeyStates: readonly FoundByTest[] = [
     finder: {
       file: 'packages/queue/test/batched/unknown-outcomes.test.ts',
       title: 'what is not read at first of one key concerns no other',
+    },
+  },
+  {
+    name: 'a key that was removed before it ran is shown as done',
+    edits: [
+      {
+        file: 'packages/dashboard/client/src/key/state-graph.ts',
+        find: "if (state !== 'absent') return stationOf(state)",
+        replace: "if (state !== 'absent' || steps.length > 0) return stationOf(state)",
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/page-views.test.ts',
+      title: 'is none where it was removed before it ran, or was never seen',
     },
   },
 ]
