@@ -59,6 +59,32 @@ test('a store that was silent until its reads were given up is tried again withi
   watch.close()
 })
 
+test('while the store is silent, a stream that breaks its silence says that, and no ping that all is well', async () => {
+  const clock = fakeClock()
+  let reads = 0
+  const watch = new Watch(async () => {
+    reads += 1
+    if (reads === 1) return { at: 1 }
+    return await new Promise<never>((_, reject) => {
+      clock.startTimer(10_000, () => reject(new SluiceError('ERR_STORE', 'no answer')))
+    })
+  }, partsOf({ clock }))
+  const stream = streamOf(watch)
+  watch.join(stream, 0)
+  const events = new EventReader(new Response(stream.body))
+  await clock.step(0)
+  expect((await events.next())?.event).toBe('snapshot')
+  for (let second = 0; second < 100; second += 1) await clock.step(1_000)
+  watch.close()
+  const sinceMs: number[] = []
+  for (let read = await events.next(); read !== undefined; read = await events.next()) {
+    expect(read.event).toBe('trouble')
+    sinceMs.push(read.data.sinceMs as number)
+  }
+  const gaps = sinceMs.map((ms, at) => ms - (sinceMs[at - 1] ?? 0))
+  expect(Math.max(...gaps)).toBe(15_000)
+})
+
 test('concurrent callers share one read', async () => {
   let looks = 0
   const watch = new Watch(async () => {

@@ -244,6 +244,11 @@ export class Watch<View extends object & { readonly at: number }> {
   }
 
   #breakSilence(): void {
+    // A ping means that the store was read.
+    if (this.#trouble !== undefined) {
+      this.#send(this.#troubleEvent(this.#trouble))
+      return
+    }
     const at = (this.#seen?.view as View | undefined)?.at ?? this.#parts.clock.now()
     this.#send(eventBytes('ping', { at }))
   }

@@ -386,4 +386,15 @@ export const foundByTestsOfCliAndDashboard: readonly FoundByTest[] = [
       title: 'has the axis of the later ones',
     },
   },
+  {
+    name: 'a page is told that all is well while its store is silent',
+    edits: [
+      {
+        file: 'packages/dashboard/src/live/watch.ts',
+        find: 'if (this.#trouble !== undefined) {',
+        replace: 'if (false) {',
+      },
+    ],
+    finder: { file: 'packages/dashboard/test/watch.test.ts', title: 'while the store is silent' },
+  },
 ]
