@@ -59,6 +59,37 @@ test('a store that was silent until its reads were given up is tried again withi
   watch.close()
 })
 
+test.each([
+  ['has failed since, is tried again within ten seconds', true, 2],
+  ['goes on, has the rest of a read that took as long', false, 1],
+] as const)('a store with a read that was given up, and %s', async (_, fails, expected) => {
+  const clock = fakeClock()
+  const first = Promise.withResolvers<{ at: number }>()
+  let reads = 0
+  const watch = new Watch(
+    async () => {
+      reads += 1
+      return reads === 1 ? await first.promise : { at: reads }
+    },
+    // real time: sockets and disks know no other.
+    partsOf({ clock, readMsMax: 200 }),
+  )
+  const stream = streamOf(watch)
+  watch.join(stream, 0)
+  const events = new EventReader(new Response(stream.body))
+  await clock.step(0)
+  await clock.step(10_000)
+  expect((await events.next())?.event).toBe('trouble')
+  if (fails) first.reject(new SluiceError('ERR_STORE', 'no answer'))
+  await clock.step(10_000)
+  expect(reads).toBeGreaterThanOrEqual(expected)
+  if (!fails) {
+    await clock.step(70_000)
+    expect(reads).toBe(expected)
+  }
+  watch.close()
+})
+
 test('while the store is silent, a stream that breaks its silence says that, and no ping that all is well', async () => {
   const clock = fakeClock()
   let reads = 0

@@ -89,13 +89,27 @@ export class Watch<View extends object & { readonly at: number }> {
     const startedAt = clock.monotonicMs()
     this.#latest = undefined
     this.#isOutdated = false
+    const reading = this.#read()
     try {
-      const view = await inTime(this.#read(), readMsMax)
+      const view = await inTime(reading, readMsMax)
       if (!this.#isOutdated) this.#latest = view
       return view
     } finally {
-      this.#readAt = clock.monotonicMs()
-      this.#tookMs = this.#readAt - startedAt
+      const readAt = clock.monotonicMs()
+      this.#readAt = readAt
+      this.#tookMs = readAt - startedAt
+      // One that is given up may fail later, or go on, and keep the store busy.
+      reading.catch(() => {
+        if (this.#readAt === readAt) this.#hasFailed()
+      })
+    }
+  }
+
+  /** The last read has failed: it waited for a store that does nothing, which must not delay the next one. */
+  #hasFailed(): void {
+    this.#tookMs = 0
+    if (this.#timer !== undefined && this.#trouble !== undefined) {
+      this.#schedule(this.#retryMs(this.#trouble))
     }
   }
 
@@ -144,9 +158,7 @@ export class Watch<View extends object & { readonly at: number }> {
     if (this.#streams.size === 0) return
     const { clock } = this.#parts
     const sinceMs = clock.monotonicMs() - this.#readAt
-    // A read that fails may have waited for long, and gave the store nothing to do: that must not delay the next.
-    const isTroubled = this.#trouble !== undefined
-    const restMs = isTroubled ? ms : Math.max(ms, (dutyParts - 1) * this.#tookMs - sinceMs)
+    const restMs = Math.max(ms, (dutyParts - 1) * this.#tookMs - sinceMs)
     this.#timer?.stop()
     this.#timer = clock.startTimer(restMs, () => {
       this.#timer = undefined
@@ -191,13 +203,19 @@ export class Watch<View extends object & { readonly at: number }> {
 
   /** Records a failed read; returns how long to wait before the next. */
   #troubled(error: unknown): number {
-    const { clock, tickMs, report } = this.#parts
+    const { clock, report } = this.#parts
     const { code, message } = refusalOf(error)
     if (code === 'ERR_INTERNAL') report(error)
     const { since = clock.monotonicMs(), tries = 0 } = this.#trouble ?? {}
     this.#trouble = { code, message, since, tries: tries + 1 }
     this.#send(this.#troubleEvent(this.#trouble))
-    return Math.min(tickMs * 2 ** tries, Math.max(tickMs, retryMsMax))
+    return this.#retryMs(this.#trouble)
+  }
+
+  /** How long to wait after a failed read. */
+  #retryMs({ tries }: Trouble): number {
+    const { tickMs } = this.#parts
+    return Math.min(tickMs * 2 ** (tries - 1), Math.max(tickMs, retryMsMax))
   }
 
   #troubleEvent({ code, message, since }: Trouble): Uint8Array {

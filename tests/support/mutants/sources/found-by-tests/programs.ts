@@ -387,7 +387,7 @@ export const foundByTestsOfPrograms: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/dashboard/src/live/watch.ts',
-        find: 'isTroubled ? ms : ',
+        find: 'if (this.#readAt === readAt) this.#hasFailed()',
         replace: '',
       },
     ],
