@@ -280,7 +280,7 @@ function refusedSql(error: unknown, { table }: Checked): SluiceError | undefined
   if (!/^(22|42)/.test(state) || message.includes('add_many')) return undefined
   const advice =
     state === '42501'
-      ? 'this takes the owner of the table, who may create functions in its schema, with the rights of producer in rolesSql()'
+      ? 'this takes the owner of the table, with create on its schema, and the rights of producer'
       : 'check the SQL of key, item and when'
   const says = `the table ${table} cannot be watched: ${message} (SQLSTATE ${state}); ${advice}`
   return new SluiceError('ERR_STORE', says, { cause: error.cause })
