@@ -198,3 +198,30 @@ test('a transaction of the caller is never rolled back, also after one of the dr
   await driver.close()
   database.close()
 })
+
+test.each([
+  ['a file', (file: string, lockWaitMs: number) => sqliteDriver({ file, lockWaitMs })],
+  [
+    'the file of a database',
+    (file: string, lockWaitMs: number) =>
+      sqliteDriver({ database: new Database(file), lockWaitMs }),
+  ],
+  [
+    'a database that is exclusive',
+    (file: string, lockWaitMs: number) =>
+      sqliteDriver({ database: new Database(file), exclusive: true, lockWaitMs }),
+  ],
+])('lockWaitMs is how long a write waits: %s', async (_, driverOn) => {
+  const file = scratchFile()
+  const driver = driverOn(file, 20)
+  await driver.open({})
+  const holder = new Database(file) as SqliteDatabase
+  holder.exec('begin immediate')
+  const startedAt = performance.now()
+  const add = async () => await driver.add('q', [ask('a')], askOptions)
+  await assert.rejects(add, (error) => SluiceError.is(error, 'ERR_STORE_BUSY'))
+  // real time: by default, it waits for 20 s.
+  assert.ok(performance.now() - startedAt < 15_000)
+  holder.close()
+  await driver.close()
+})

@@ -74,4 +74,46 @@ export const foundByTestsOfSqliteConnections: readonly FoundByTest[] = [
       title: 'is called later where the commits of others cannot be read',
     },
   },
+  {
+    name: 'lockWaitMs is ignored for a file',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection/target.ts',
+        find: 'fileSettings({ ...options, file }),\n        environment,\n        options.lockWaitMs ??',
+        replace: 'fileSettings({ ...options, file }),\n        environment,',
+      },
+    ],
+    finder: {
+      file: waits,
+      title: 'lockWaitMs is how long a write waits',
+    },
+  },
+  {
+    name: 'lockWaitMs is ignored for the file of a database',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection/target.ts',
+        find: "ownership: 'guest',\n        },\n        environment,\n        options.lockWaitMs ??",
+        replace: "ownership: 'guest',\n        },\n        environment,",
+      },
+    ],
+    finder: {
+      file: waits,
+      title: 'lockWaitMs is how long a write waits',
+    },
+  },
+  {
+    name: 'lockWaitMs is ignored for a database that is exclusive',
+    edits: [
+      {
+        file: 'packages/sqlite/src/connection/target.ts',
+        find: 'const lockWaitMs = options.lockWaitMs ??',
+        replace: 'const lockWaitMs =',
+      },
+    ],
+    finder: {
+      file: waits,
+      title: 'lockWaitMs is how long a write waits',
+    },
+  },
 ]
