@@ -121,7 +121,7 @@ test('a retry that is repeated keeps the rest of its delay', async () => {
   expect(ways).toEqual([60_000, 0])
 })
 
-test('a journal that is closed leaves no timer, and hears of no primary', async () => {
+test('a journal that is closed leaves no timer, and sees no other primary', async () => {
   const { keeper, clock, watchers, noteAdd } = fakeStore()
   noteAdd('a')
   expect([clock.waiters(), watchers.size]).toEqual([1, 1])

@@ -186,7 +186,7 @@ test('a transaction of the caller is never rolled back, also after one of the dr
   await assert.rejects(add)
   library.fault = {}
   await add()
-  // The next call opens the store anew.
+  // The next call opens the store again.
   library.fault = failing(/^begin/, 'SQLITE_IOERR')
   await assert.rejects(add)
   library.fault = {}

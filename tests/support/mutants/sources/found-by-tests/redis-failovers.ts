@@ -33,7 +33,7 @@ export const foundByTestsOfRedisFailovers: readonly FoundByTest[] = [
     },
   },
   {
-    name: 'a journal that was closed hears of primaries',
+    name: 'a journal that was closed sees new primaries',
     edits: [
       {
         file: 'packages/redis/src/journal-keeper.ts',

@@ -47,7 +47,7 @@ export const foundByTestsOfSqliteConnections: readonly FoundByTest[] = [
     },
   },
   {
-    name: 'a transaction of the caller is rolled back when the store is opened anew',
+    name: 'a transaction of the caller is rolled back when the store is opened again',
     edits: [
       {
         file: 'packages/sqlite/src/connection/database-source.ts',
