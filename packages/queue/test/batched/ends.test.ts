@@ -1,4 +1,4 @@
-import type { SluiceError } from '@sluice/core'
+import { SluiceError } from '@sluice/core'
 import { describe, expect, test } from 'vitest'
 import { createWorker } from '../../src/index.ts'
 import { fakeRealTime } from '../support/real-time.ts'
@@ -76,5 +76,54 @@ describe.each([late, unleased])('an end over $way', (setup) => {
     scene.late.letGo('finish')
     await scene.quiet()
     scene.takeErrors()
+  })
+})
+
+describe('a close waits for adds that were accepted', () => {
+  const locked = new SluiceError('ERR_STORE_BUSY', 'locked', { retryable: true })
+
+  /** A queue whose next batch of two adds is refused as a whole, or fails for one key. */
+  async function failing(answer: 'refused' | 'locked') {
+    const time = fakeRealTime()
+    const scene = new Scene(late)
+    const queue = scene.queue()
+    await queue.add('first')
+    const add = scene.inner.add.bind(scene.inner)
+    scene.inner.add = (name, asks, options) => {
+      if (asks.length === 1) return add(name, asks, options)
+      if (answer === 'refused') throw new Error('one of them is bad')
+      scene.inner.add = add
+      return asks.map(() => ({ outcome: 'failed', error: locked }))
+    }
+    return { time, scene, queue }
+  }
+
+  test('that wait behind a batch in flight, one after the other', async () => {
+    const time = fakeRealTime()
+    const scene = new Scene(late)
+    const queue = scene.queue()
+    await queue.add('first')
+    scene.late.hold('add')
+    const calls = [seen<unknown>(queue.add('a'))]
+    await scene.quiet()
+    // Calls of one key take turns.
+    for (let nth = 0; nth < 5; nth += 1) {
+      calls.push(seen<unknown>(queue.cancel('a')), seen<unknown>(queue.add('a')))
+    }
+    const closing = seen(queue.close())
+    await scene.quiet()
+    scene.late.letGo('add')
+    await time.pass(1_000)
+    expect(new Set([...calls, closing].map(({ state }) => state))).toEqual(new Set(['resolved']))
+  })
+
+  test.each(['refused', 'locked'] as const)('that are sent again: %s', async (answer) => {
+    const { time, scene, queue } = await failing(answer)
+    const adds = Array.from({ length: 32 }, (_, nth) => seen(queue.add(`key ${nth}`)))
+    await scene.quiet()
+    const closing = seen(queue.close())
+    await time.pass(1_000)
+    await scene.quiet()
+    expect(new Set([...adds, closing].map(({ state }) => state))).toEqual(new Set(['resolved']))
   })
 })

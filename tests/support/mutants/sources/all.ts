@@ -1,4 +1,5 @@
 import { foundByRuns } from './found-by-runs.ts'
+import { foundByTestsOfBatches } from './found-by-tests/batches.ts'
 import { foundByTestsOfCalls } from './found-by-tests/calls.ts'
 import { foundByTestsOfClaims } from './found-by-tests/claims.ts'
 import { foundByTestsOfCliAndDashboard } from './found-by-tests/cli-and-dashboard.ts'
@@ -35,6 +36,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...foundByTestsOfCoreAndMemory,
   ...foundByTestsOfKeyStates,
   ...foundByTestsOfQueues,
+  ...foundByTestsOfBatches,
   ...foundByTestsOfCalls,
   ...foundByTestsOfClaims,
   ...foundByTestsOfWaits,
