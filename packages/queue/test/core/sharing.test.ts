@@ -221,6 +221,24 @@ describe('opening and closing', () => {
     expect([driver.count('open'), driver.count('close')]).toEqual([1, 1])
   })
 
+  test('a queue that begins while another one, which is closed, opens the driver goes on with it', async () => {
+    const scene = new Scene(late)
+    const driver = scene.late
+    driver.hold('open')
+    const one = scene.queue()
+    const looking = one.len()
+    await scene.quiet()
+    const closing = one.close()
+    scene.forget(one)
+    await scene.quiet()
+    const adding = scene.queue().add('a')
+    driver.letGo('open')
+    expect(await adding).toBe('added')
+    await closing
+    expect(await looking).toBe(0)
+    expect([driver.count('open'), driver.count('close')]).toEqual([1, 0])
+  })
+
   test('a queue that begins while the driver fails to close opens it again all the same', async () => {
     const scene = new Scene(late)
     const driver = scene.late

@@ -1,6 +1,6 @@
 import type { FoundByTest } from '../source-mutant.ts'
 
-/** Defects of calls that travel in batches, and the tests that find them. */
+/** Defects of calls that travel in batches, and of drivers that queues share, and the tests that find them. */
 export const foundByTestsOfBatches: readonly FoundByTest[] = [
   {
     name: 'what cannot be read of one key makes another one of its batch lost',
@@ -42,6 +42,21 @@ export const foundByTestsOfBatches: readonly FoundByTest[] = [
     finder: {
       file: 'packages/queue/test/batched/ends.test.ts',
       title: 'that are sent again',
+    },
+  },
+  {
+    name: 'a queue that is closed while it opens the driver closes it for one that has begun since',
+    edits: [
+      {
+        file: 'packages/queue/src/driver/driver-handle.ts',
+        find: "if (this.#userCount > 0) return\n    if (this.#state === 'closed')",
+        replace: "if (this.#state === 'closed')",
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/core/sharing.test.ts',
+      title:
+        'a queue that begins while another one, which is closed, opens the driver goes on with it',
     },
   },
 ]
