@@ -1,6 +1,12 @@
 import type { Timer } from '@sluice/core'
 import { type Address, Link, type LinkOptions } from '../clients/link.ts'
-import { type Command, ConnectionError, type Reply, ReplyError } from './connections.ts'
+import {
+  type Command,
+  ConnectionError,
+  closedMeanwhile,
+  type Reply,
+  ReplyError,
+} from './connections.ts'
 import { mostAgreed } from './most-agreed.ts'
 import { Server } from './server.ts'
 import { type NodeAddress, type SlotRange, slotOf, slotRanges } from './slots.ts'
@@ -143,7 +149,7 @@ export class Cluster implements Topology {
   async #refresh(): Promise<void> {
     const ranges = await this.#askForSlots()
     // Nothing would close a connection to a primary that is new.
-    if (this.#isClosed) throw closed()
+    if (this.#isClosed) throw closedMeanwhile()
     this.#nodes = ranges.flatMap(({ nodes }) => nodes)
     for (const { id, nodes } of ranges) {
       const [address] = nodes
@@ -218,7 +224,7 @@ export class Cluster implements Topology {
     const all = [...this.#nodes, ...this.#roots]
     const byName = new Map(all.map((address) => [`${address.host} ${address.port}`, address]))
     for (const address of byName.values()) {
-      if (this.#isClosed) throw closed()
+      if (this.#isClosed) throw closedMeanwhile()
       try {
         return await this.#askAt(address, command)
       } catch (error) {
@@ -240,10 +246,6 @@ export class Cluster implements Topology {
       link.close()
     }
   }
-}
-
-function closed(): ConnectionError {
-  return new ConnectionError('the driver was closed', false)
 }
 
 /** Nothing was executed. */

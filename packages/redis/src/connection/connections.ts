@@ -121,3 +121,8 @@ export class ConnectionError extends Error {
     this.wasSent = wasSent
   }
 }
+
+/** The error of what a close has overtaken. */
+export function closedMeanwhile(): ConnectionError {
+  return new ConnectionError('the driver was closed', false)
+}

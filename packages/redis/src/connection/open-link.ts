@@ -1,7 +1,7 @@
 import type { Timer } from '@sluice/core'
 import type { Environment } from '@sluice/core/driver'
 import { type Address, Link, type LinkOptions, messageOf } from '../clients/link.ts'
-import { ConnectionError } from './connections.ts'
+import { ConnectionError, closedMeanwhile } from './connections.ts'
 
 /**
  * The time between two attempts to connect, in milliseconds: none after a connection has ended, then the first,
@@ -93,13 +93,13 @@ export class OpenLink {
   async #attempt(): Promise<Link> {
     const address = await this.#resolve()
     // A connection that begins now would be closed by nothing until it is open.
-    if (this.#isClosed) throw closed()
+    if (this.#isClosed) throw closedMeanwhile()
     const link = await Link.open(this.#options, address, (begun) => {
       this.#attempted = begun
     })
     if (this.#isClosed) {
       link.close()
-      throw closed()
+      throw closedMeanwhile()
     }
     this.#link = link
     this.#restMs = 0
@@ -123,8 +123,4 @@ export class OpenLink {
       this.#open().catch(() => {})
     })
   }
-}
-
-function closed(): ConnectionError {
-  return new ConnectionError('the driver was closed', false)
 }

@@ -93,7 +93,7 @@ export const foundByTestsOfPostgresConnections: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/postgres/src/connection/target.ts',
-        find: 'tracked(givingUp(Client, use.timeoutMs), opened)',
+        find: 'tracked(givingUp(Client, use), opened)',
         replace: 'tracked(Client, opened)',
       },
     ],
@@ -191,8 +191,8 @@ export const foundByTestsOfPostgresConnections: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/postgres/src/connection/target.ts',
-        find: 'tracked(givingUp(Client, use.timeoutMs), opened)',
-        replace: 'tracked(givingUp(Client, use.timeoutMs), new Set())',
+        find: 'tracked(givingUp(Client, use), opened)',
+        replace: 'tracked(givingUp(Client, use), new Set())',
       },
     ],
     finder: {

@@ -148,12 +148,12 @@ export const foundByTestsOfRedisServers: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/redis/src/connection/cluster.ts',
-        find: 'if (this.#isClosed) throw closed()\n    this.#nodes',
+        find: 'if (this.#isClosed) throw closedMeanwhile()\n    this.#nodes',
         replace: 'this.#nodes',
       },
       {
         file: 'packages/redis/src/connection/cluster.ts',
-        find: 'if (this.#isClosed) throw closed()\n      try',
+        find: 'if (this.#isClosed) throw closedMeanwhile()\n      try',
         replace: 'try',
       },
     ],
@@ -181,7 +181,7 @@ export const foundByTestsOfRedisServers: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/redis/src/connection/open-link.ts',
-        find: 'if (this.#isClosed) throw closed()\n    const link',
+        find: 'if (this.#isClosed) throw closedMeanwhile()\n    const link',
         replace: 'const link',
       },
     ],
