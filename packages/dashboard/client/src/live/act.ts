@@ -47,8 +47,8 @@ export function mayAct(): boolean {
 }
 
 function send(request: ActionRequest): Promise<ActionResult> {
-  ownActions.note(request)
-  return postSigned<ActionResult>('api/act', request)
+  const answered = ownActions.note(request)
+  return postSigned<ActionResult>('api/act', request).finally(answered)
 }
 
 /** Errors of a store that has done nothing. */

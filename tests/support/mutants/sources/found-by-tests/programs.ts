@@ -396,4 +396,18 @@ export const foundByTestsOfPrograms: readonly FoundByTest[] = [
       title: 'a store that was silent until its reads were given up',
     },
   },
+  {
+    name: 'the dashboard takes an action of its own that takes half a minute for that of another page',
+    edits: [
+      {
+        file: 'packages/dashboard/client/src/live/own-actions.ts',
+        find: 'until: Number.POSITIVE_INFINITY',
+        replace: 'until: now + awaitedMs',
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/own-actions.test.ts',
+      title: 'an action of this page is its own however long the store takes',
+    },
+  },
 ]
