@@ -122,7 +122,7 @@ test('a connection that the server ended because it was idle makes no call fail'
 function endNextWith(client: pg.PoolClient, part: string): { readonly ended: () => number } {
   let ended = 0
   const query = client.query.bind(client) as (sent: { text: string }) => unknown
-  client.query = async (sent: { text: string }) => {
+  const queryOrEnd = async (sent: { text: string }): Promise<unknown> => {
     if (!sent.text.includes(part)) return await query(sent)
     ended += 1
     throw Object.assign(new Error('terminating connection due to idle-in-transaction timeout'), {
@@ -130,6 +130,7 @@ function endNextWith(client: pg.PoolClient, part: string): { readonly ended: () 
       severity: 'FATAL',
     })
   }
+  client.query = queryOrEnd as typeof client.query
   return { ended: () => ended }
 }
 
