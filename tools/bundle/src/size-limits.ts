@@ -24,7 +24,7 @@ export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/metrics': 11,
   '@sluice/metrics/opentelemetry': 16,
   '@sluice/metrics/prometheus': 13,
-  '@sluice/postgres': 50.7,
+  '@sluice/postgres': 50.8,
   '@sluice/redis': 48.5,
   '@sluice/sqlite': 29.3,
   sluice: 72.7,

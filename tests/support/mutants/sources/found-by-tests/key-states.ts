@@ -205,20 +205,6 @@ export const foundByTestsOfKeyStates: readonly FoundByTest[] = [
     },
   },
   {
-    name: 'what cannot be read of one key makes another one of its batch lost',
-    edits: [
-      {
-        file: 'packages/queue/src/batched/finish-batcher.ts',
-        find: ".catch((error): Failure => ({ outcome: 'failed', error }))",
-        replace: '',
-      },
-    ],
-    finder: {
-      file: 'packages/queue/test/batched/unknown-outcomes.test.ts',
-      title: 'what is not read at first of one key concerns no other',
-    },
-  },
-  {
     name: 'a key that was removed before it ran is shown as done',
     edits: [
       {
