@@ -1,4 +1,4 @@
-import { fakeClock } from '@sluice/core/testing'
+import { type FakeClock, fakeClock } from '@sluice/core/testing'
 import { type KeyInfo, SluiceError } from 'sluice'
 import { expect, test } from 'vitest'
 import { EventStream } from '../src/live/event-stream.ts'
@@ -20,6 +20,20 @@ function streamOf(watch: { leave(stream: EventStream): void }, mayRead = () => t
   return new EventStream({ signal, cutOff: undefined, mayRead }, (stream) => watch.leave(stream))
 }
 
+/** What a page that shows the watched view hears. */
+function eventsOf<View extends { readonly at: number }>(watch: Watch<View>): EventReader {
+  const stream = streamOf(watch)
+  watch.join(stream, 0)
+  return new EventReader(new Response(stream.body))
+}
+
+/** A read of a store that says nothing, given up by the driver after ten seconds. */
+function silence(clock: FakeClock): Promise<never> {
+  return new Promise((_, reject) => {
+    clock.startTimer(10_000, () => reject(new SluiceError('ERR_STORE', 'no answer')))
+  })
+}
+
 test('a read that takes too long counts as an unreachable store', async () => {
   const clock = fakeClock()
   // real time: sockets and disks know no other.
@@ -27,9 +41,7 @@ test('a read that takes too long counts as an unreachable store', async () => {
     () => new Promise<{ at: number }>(() => {}),
     partsOf({ clock, readMsMax: 20 }),
   )
-  const stream = streamOf(watch)
-  watch.join(stream, 0)
-  const events = new EventReader(new Response(stream.body))
+  const events = eventsOf(watch)
   await clock.step(0)
   const event = await events.next()
   expect(event).toMatchObject({ event: 'trouble', data: { code: 'ERR_TIMEOUT', sinceMs: 0 } })
@@ -42,14 +54,9 @@ test('a store that was silent until its reads were given up is tried again withi
   const watch = new Watch(async () => {
     reads += 1
     if (reads === 2) return { at: reads }
-    // The first read waits for as long as the driver does.
-    return await new Promise<never>((_, reject) => {
-      clock.startTimer(10_000, () => reject(new SluiceError('ERR_STORE', 'no answer')))
-    })
+    return await silence(clock)
   }, partsOf({ clock }))
-  const stream = streamOf(watch)
-  watch.join(stream, 0)
-  const events = new EventReader(new Response(stream.body))
+  const events = eventsOf(watch)
   await clock.step(0)
   await clock.step(10_000)
   expect((await events.next())?.event).toBe('trouble')
@@ -74,9 +81,7 @@ test.each([
     // real time: sockets and disks know no other.
     partsOf({ clock, readMsMax: 200 }),
   )
-  const stream = streamOf(watch)
-  watch.join(stream, 0)
-  const events = new EventReader(new Response(stream.body))
+  const events = eventsOf(watch)
   await clock.step(0)
   await clock.step(10_000)
   expect((await events.next())?.event).toBe('trouble')
@@ -96,13 +101,9 @@ test('while the store is silent, a stream that breaks its silence says that, and
   const watch = new Watch(async () => {
     reads += 1
     if (reads === 1) return { at: 1 }
-    return await new Promise<never>((_, reject) => {
-      clock.startTimer(10_000, () => reject(new SluiceError('ERR_STORE', 'no answer')))
-    })
+    return await silence(clock)
   }, partsOf({ clock }))
-  const stream = streamOf(watch)
-  watch.join(stream, 0)
-  const events = new EventReader(new Response(stream.body))
+  const events = eventsOf(watch)
   await clock.step(0)
   expect((await events.next())?.event).toBe('snapshot')
   for (let second = 0; second < 100; second += 1) await clock.step(1_000)
@@ -214,9 +215,7 @@ test('a member that a view has no longer is named', async () => {
   const clock = fakeClock()
   const views = [{ at: 1, line: 3 }, { at: 2 }]
   const watch = new Watch(async () => views.shift() ?? { at: 3 }, partsOf({ clock }))
-  const stream = streamOf(watch)
-  watch.join(stream, 0)
-  const events = new EventReader(new Response(stream.body))
+  const events = eventsOf(watch)
   await clock.step(0)
   expect((await events.next())?.event).toBe('snapshot')
   await clock.step(1_000)
