@@ -16,7 +16,10 @@ import { PoolConnections, type PoolUse } from './pool-connections.ts'
  */
 const idleMs = 300_000
 
-/** How long a server may be silent while a connection is opened, in milliseconds. */
+/**
+ * How long a server may be silent while a connection is opened, in milliseconds; half of a call's time where that
+ * is longer, as for a server that has to wake up.
+ */
 const connectMs = 5_000
 
 /** The database that settings name: where its connections come from. */
@@ -119,6 +122,7 @@ type ClientClass = new (options: ClientOptions) => PgListener
  * fires before an answer is read that came while the process was held up.
  */
 function givingUp(Client: ClientClass, { environment, timeoutMs }: PoolUse): ClientClass {
+  const openMs = Math.min(timeoutMs, Math.max(connectMs, timeoutMs / 2))
   return class extends Client {
     constructor(options: ClientOptions) {
       // A copy would leave out the password, which a pool hides when it is printed.
@@ -130,7 +134,7 @@ function givingUp(Client: ClientClass, { environment, timeoutMs }: PoolUse): Cli
         this.on('connect', resolve)
         this.on('end', resolve)
       })
-      withDeadline(environment, Math.min(timeoutMs, connectMs), 'connecting', over).catch(() =>
+      withDeadline(environment, openMs, 'connecting', over).catch(() =>
         // The words of `pg`.
         destroySocket(this, new Error('timeout expired')),
       )

@@ -1,6 +1,6 @@
 /** A server, or a pooler in front of it, that has no more connections. */
 import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { systemEnvironment } from '@sluice/core/driver'
 import type pg from 'pg'
 import { expect, onTestFinished, test, vi } from 'vitest'
@@ -12,6 +12,8 @@ import { poolOf, sql } from '../support/server.ts'
 import { sharedServer } from '../support/shared-server.ts'
 
 const server = sharedServer()
+
+const aTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 let roles = 0
 
 /** A role to which the server gives so many connections, and its address. */
@@ -142,25 +144,45 @@ test('while its connections are in use, a call waits for longer than it may take
   expect((await calls).map(({ rows }) => rows)).toEqual([[], []])
 })
 
-test('a connection that is not opened in time is given up sooner than a call, and the error says so', async () => {
-  const silent = createServer(() => {})
-  await once(silent.listen(0, '127.0.0.1'), 'listening')
-  const { port } = silent.address() as AddressInfo
-  const connectionString = `postgres://a:b@127.0.0.1:${port}/c`
-  const driver = postgresDriver({ connectionString, notify: false, onWarning() {} })
-  onTestFinished(async () => {
-    await driver.close()
-    silent.close()
-  })
-  // real time: none passes; the timers of the driver are stepped.
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
-  onTestFinished(() => void vi.useRealTimers())
-  const connected = once(silent, 'connection')
-  const opening = expect(driver.open({})).rejects.toMatchObject({
-    code: 'ERR_STORE',
-    message: expect.stringContaining('a new connection got no answer in time'),
-  })
-  await connected
-  vi.advanceTimersByTime(5_001)
-  await opening
-})
+test.each([
+  { timeoutMs: 10_000, openMs: 5_000 },
+  // For a server that has to wake up.
+  { timeoutMs: 60_000, openMs: 30_000 },
+])(
+  'a connection is given up that is not opened within $openMs ms of $timeoutMs, and the error says so',
+  async ({ timeoutMs, openMs }) => {
+    const silent = createServer(() => {})
+    await once(silent.listen(0, '127.0.0.1'), 'listening')
+    const { port } = silent.address() as AddressInfo
+    const connectionString = `postgres://a:b@127.0.0.1:${port}/c`
+    const driver = postgresDriver({ connectionString, timeoutMs, notify: false, onWarning() {} })
+    onTestFinished(async () => {
+      await driver.close()
+      silent.close()
+    })
+    // real time: none passes; the timers of the driver are stepped.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const connected = once(silent, 'connection')
+    const opening = expect(driver.open({})).rejects.toMatchObject({
+      code: 'ERR_STORE',
+      message: expect.stringContaining('a new connection got no answer in time'),
+    })
+    const [socket] = (await connected) as [Socket]
+    let isGivenUp = false
+    const givenUp = once(socket.resume(), 'end').then(() => {
+      isGivenUp = true
+    })
+    vi.advanceTimersByTime(openMs - 1)
+    // What is sent by then has come a turn after another connection has.
+    await aTurn()
+    const other = connect(port, '127.0.0.1')
+    await once(silent, 'connection')
+    await aTurn()
+    other.destroy()
+    expect(isGivenUp).toBe(false)
+    vi.advanceTimersByTime(2)
+    await opening
+    await givenUp
+  },
+)
