@@ -46,10 +46,13 @@ export async function wakes(watching: Scene, act: () => Promise<unknown>): Promi
   await allWake(watching, [watching.queue], act)
 }
 
-/** Runs `act`, and asserts that it has woken no watcher after a while. */
+/** How often `noneWakes` runs it: a store that did not answer for seconds wakes its watchers once it does. */
+const runsMax = 3
+
+/** Runs `act`, and asserts that it has woken no watcher after a while. It may be run again, with the next number. */
 export async function noneWakes(
   watching: readonly Scene[],
-  act: () => Promise<unknown>,
+  act: (run: number) => Promise<unknown>,
 ): Promise<void> {
   // Wakes for earlier changes may still arrive.
   await pause(watching)
@@ -63,9 +66,11 @@ export async function noneWakes(
   )
   // A new watcher may be called for earlier changes.
   await pause(watching)
-  woken = 0
-  await act()
-  await pause(watching)
+  for (let run = 1; run === 1 || (woken > 0 && run <= runsMax); run += 1) {
+    woken = 0
+    await act(run)
+    await pause(watching)
+  }
   for (const stop of stops) await stop?.()
   assert.equal(woken, 0, 'no watcher is woken')
 }

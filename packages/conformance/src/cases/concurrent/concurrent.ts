@@ -337,12 +337,14 @@ export const concurrentCases: readonly Case[] = [
     async run(s) {
       const scenes = await openDrivers(s, 3)
       await s.addAfter('later', 100_000)
-      await noneWakes(scenes, async () => {
+      const { nextAt: dueAt, now: addedAt } = await s.tick()
+      assert.equal(dueAt, addedAt + 100_000)
+      await noneWakes(scenes, async (run) => {
         for (let round = 0; round < 3; round += 1) {
           for (const [i, scene] of scenes.entries()) {
-            const holder = `holder ${i}`
-            const { nextAt, now } = await scene.tick({ holder, worker: worker(holder) })
-            assert.equal(nextAt, now - round * 10_000 + 100_000)
+            const holder = `holder ${i} of run ${run}`
+            const { nextAt } = await scene.tick({ holder, worker: worker(holder) })
+            assert.equal(nextAt, dueAt)
             await scene.claimNone()
           }
           await s.step(10_000)

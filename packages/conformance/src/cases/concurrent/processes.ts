@@ -204,10 +204,10 @@ export const processCases: readonly Case[] = [
       const { scene: other } = await otherProcess(s)
       const third = (await otherProcess(s, 'third')).scene
       await s.addAfter('later', 100_000)
-      await noneWakes([s, other, third], async () => {
+      await noneWakes([s, other, third], async (run) => {
         for (let round = 0; round < 3; round += 1) {
           for (const [i, scene] of [s, other, third].entries()) {
-            const holder = `holder ${i}`
+            const holder = `holder ${i} of run ${run}`
             await scene.tick({ holder, worker: worker(holder) })
             await scene.claimNone()
           }
