@@ -6,8 +6,8 @@
 export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/backoff': 5,
   '@sluice/cli': 321.8,
-  '@sluice/conformance': 91.5,
-  '@sluice/conformance/cli': 79.8,
+  '@sluice/conformance': 91.6,
+  '@sluice/conformance/cli': 79.9,
   '@sluice/conformance/node-test': 77.7,
   '@sluice/conformance/other-process': 4,
   '@sluice/conformance/sqlite-witness': 1,
