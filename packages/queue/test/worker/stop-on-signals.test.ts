@@ -210,6 +210,18 @@ test('one that never stops, such as a server with an open socket, does not keep 
   isWarned()
 })
 
+/** What stops at the end of the test: one that never does warns later, in the tests of another file. */
+function patientStop() {
+  const stopped = Promise.withResolvers<void>()
+  onTestFinished(() => stopped.resolve())
+  const graces: number[] = []
+  const stop = ({ graceMs }: { readonly graceMs: number }): Promise<void> => {
+    graces.push(graceMs)
+    return stopped.promise
+  }
+  return { graces, stop }
+}
+
 test('undoing leaves signals as they were', async () => {
   const before = process.listenerCount('SIGTERM')
   const queue = createQueue({})
@@ -230,11 +242,7 @@ test.each([
   (_, ms, second) => {
     const time = standingTime()
     const before = process.listenerCount('SIGINT')
-    const graces: number[] = []
-    const stop = ({ graceMs }: { readonly graceMs: number }): Promise<void> => {
-      graces.push(graceMs)
-      return new Promise(() => undefined)
-    }
+    const { graces, stop } = patientStop()
     const undo = stopOnSignals({ stop }, { signals: ['SIGINT', 'SIGUSR2'] })
     onTestFinished(undo)
     const startMs = time.nowMs
@@ -251,30 +259,18 @@ test.each([
 
 test('after the second signal, signals do what they do without this', () => {
   const before = process.listenerCount('SIGUSR2')
-  const stopped = Promise.withResolvers<void>()
-  const graces: number[] = []
-  const worker = {
-    stop({ graceMs }: { readonly graceMs: number }): Promise<void> {
-      graces.push(graceMs)
-      return stopped.promise
-    },
-  }
-  stopOnSignals(worker, { signals: ['SIGUSR2'] })
+  const { graces, stop } = patientStop()
+  stopOnSignals({ stop }, { signals: ['SIGUSR2'] })
   process.emit('SIGUSR2')
   expect(process.listenerCount('SIGUSR2')).toBe(before + 1)
   process.emit('SIGUSR2')
   expect(process.listenerCount('SIGUSR2')).toBe(before)
   expect(graces).toEqual([10_000, 0])
-  stopped.resolve()
 })
 
 test('a signal that is named twice is not a second one', () => {
   const before = process.listenerCount('SIGUSR2')
-  const graces: number[] = []
-  const stop = ({ graceMs }: { readonly graceMs: number }): Promise<void> => {
-    graces.push(graceMs)
-    return new Promise(() => undefined)
-  }
+  const { graces, stop } = patientStop()
   const undo = stopOnSignals({ stop }, { signals: ['SIGUSR2', 'SIGUSR2'] })
   onTestFinished(undo)
   process.emit('SIGUSR2', 'SIGUSR2')
