@@ -316,8 +316,10 @@ test('an idle process takes at most a hundredth of a core, or little more than i
   const flags = ['--conditions=sluice-source', '--disable-warning=ExperimentalWarning']
   const args = [...flags, program, scratchFile()]
   const { stdout } = await promisify(execFile)(process.execPath, args)
-  const { idle, timers } = JSON.parse(stdout) as { readonly idle: number; readonly timers: number }
+  const said = JSON.parse(stdout) as Readonly<Record<'idle' | 'timers' | 'perSecond', number>>
+  const { idle, timers, perSecond } = said
   assert.ok(idle <= Math.max(1, 3 * timers), `hundredths of a core: ${stdout.trim()}`)
+  assert.ok(perSecond <= 25, `${perSecond} looks a second`)
 })
 
 test('a claim that finds nothing takes no lock', async () => {

@@ -1,9 +1,10 @@
 /**
  * Waits for keys that do not come, and says which share of a core that took, and which share timers take that
  * do nothing as often, in hundredths: each the least of a few windows, since all of them are equally busy, and
- * the machine adds to some. The minute after which it looks less often passes quicker here.
+ * the machine adds to some; and how often it looks in a second. The minute after which it looks less often passes
+ * quicker here.
  */
-import { systemClock } from '@sluice/core'
+import { type Clock, systemClock } from '@sluice/core'
 import { Connection } from '../../src/connection/connection.ts'
 import { FileSource } from '../../src/connection/database-source.ts'
 import { sqliteEnvironment } from '../../src/connection/environment.ts'
@@ -18,7 +19,16 @@ const source = new FileSource({
   unsafeFilesystem: true,
   ownership: 'ours',
 })
-const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() * 200 }
+let looks = 0
+const clock: Clock = {
+  ...systemClock,
+  monotonicMs: () => systemClock.monotonicMs() * 200,
+  startTicker: (ms, onTick) =>
+    systemClock.startTicker(ms, () => {
+      looks += 1
+      onTick()
+    }),
+}
 const connection = new Connection(source, { ...sqliteEnvironment, clock }, 1_000)
 
 function wait(ms: number): Promise<void> {
@@ -46,6 +56,9 @@ const timers = await share()
 ticker.stop()
 await connection.open(systemClock)
 connection.wakeSignal.watch(() => {})
+await wait(1_000)
+const [looksBefore, idleFrom] = [looks, systemClock.monotonicMs()]
 const idle = await share()
-console.log(JSON.stringify({ idle, timers }))
+const perSecond = (looks - looksBefore) / ((systemClock.monotonicMs() - idleFrom) / 1_000)
+console.log(JSON.stringify({ idle, timers, perSecond }))
 connection.close()

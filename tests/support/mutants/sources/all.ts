@@ -6,6 +6,7 @@ import { foundByTestsOfCliAndDashboard } from './found-by-tests/cli-and-dashboar
 import { foundByTestsOfConformance } from './found-by-tests/conformance.ts'
 import { foundByTestsOfControllers } from './found-by-tests/controllers.ts'
 import { foundByTestsOfCoreAndMemory } from './found-by-tests/core-and-memory.ts'
+import { foundByTestsOfDashboard } from './found-by-tests/dashboard.ts'
 import { foundByTestsOfInspection } from './found-by-tests/inspection.ts'
 import { foundByTestsOfKeyStates } from './found-by-tests/key-states.ts'
 import { foundByTestsOfMetrics } from './found-by-tests/metrics.ts'
@@ -37,6 +38,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...foundByTestsOfKeyStates,
   ...foundByTestsOfQueues,
   ...foundByTestsOfBatches,
+  ...foundByTestsOfDashboard,
   ...foundByTestsOfCalls,
   ...foundByTestsOfClaims,
   ...foundByTestsOfWaits,

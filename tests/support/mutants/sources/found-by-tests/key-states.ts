@@ -204,18 +204,4 @@ export const foundByTestsOfKeyStates: readonly FoundByTest[] = [
       title: 'q-shut.give-back',
     },
   },
-  {
-    name: 'a key that was removed before it ran is shown as done',
-    edits: [
-      {
-        file: 'packages/dashboard/client/src/key/state-graph.ts',
-        find: "if (state !== 'absent') return stationOf(state)",
-        replace: "if (state !== 'absent' || steps.length > 0) return stationOf(state)",
-      },
-    ],
-    finder: {
-      file: 'packages/dashboard/test/page-views.test.ts',
-      title: 'is none where it was removed before it ran, or was never seen',
-    },
-  },
 ]

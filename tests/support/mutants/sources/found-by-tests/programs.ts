@@ -355,20 +355,6 @@ export const foundByTestsOfPrograms: readonly FoundByTest[] = [
     finder: { file: 'packages/cli/test/calling.test.ts', title: 'PGPASSWORD' },
   },
   {
-    name: 'a promise of redact is shown as an empty item, and its rejection ends the process',
-    edits: [
-      {
-        file: 'packages/dashboard/src/views/key-display.ts',
-        find: "if (isPromise(answer)) this.#refuse('redact(item)', 'a value', answer)",
-        replace: '',
-      },
-    ],
-    finder: {
-      file: 'packages/dashboard/test/views.test.ts',
-      title: 'are not shown if the redaction returns a promise',
-    },
-  },
-  {
     name: 'a signal that is named twice is its own second one',
     edits: [
       {
@@ -380,34 +366,6 @@ export const foundByTestsOfPrograms: readonly FoundByTest[] = [
     finder: {
       file: 'packages/queue/test/worker/stop-on-signals.test.ts',
       title: 'a signal that is named twice is not a second one',
-    },
-  },
-  {
-    name: 'a page waits for 90 s after each read of a store that is silent',
-    edits: [
-      {
-        file: 'packages/dashboard/src/live/watch.ts',
-        find: 'if (this.#readAt === readAt) this.#hasFailed()',
-        replace: '',
-      },
-    ],
-    finder: {
-      file: 'packages/dashboard/test/watch.test.ts',
-      title: 'a store that was silent until its reads were given up',
-    },
-  },
-  {
-    name: 'the dashboard takes an action of its own that takes half a minute for that of another page',
-    edits: [
-      {
-        file: 'packages/dashboard/client/src/live/own-actions.ts',
-        find: 'until: Number.POSITIVE_INFINITY',
-        replace: 'until: now + awaitedMs',
-      },
-    ],
-    finder: {
-      file: 'packages/dashboard/test/own-actions.test.ts',
-      title: 'an action of this page is its own however long the store takes',
     },
   },
 ]

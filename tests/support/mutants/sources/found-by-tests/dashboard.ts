@@ -1,0 +1,61 @@
+import type { FoundByTest } from '../source-mutant.ts'
+
+/** Defects of the dashboard, its page and its streams, and the tests that find them. */
+export const foundByTestsOfDashboard: readonly FoundByTest[] = [
+  {
+    name: 'a promise of redact is shown as an empty item, and its rejection ends the process',
+    edits: [
+      {
+        file: 'packages/dashboard/src/views/key-display.ts',
+        find: "if (isPromise(answer)) this.#refuse('redact(item)', 'a value', answer)",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/views.test.ts',
+      title: 'are not shown if the redaction returns a promise',
+    },
+  },
+  {
+    name: 'a page waits for 90 s after each read of a store that is silent',
+    edits: [
+      {
+        file: 'packages/dashboard/src/live/watch.ts',
+        find: 'if (this.#readAt === readAt) this.#hasFailed()',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/watch.test.ts',
+      title: 'a store that was silent until its reads were given up',
+    },
+  },
+  {
+    name: 'the dashboard takes an action of its own that takes half a minute for that of another page',
+    edits: [
+      {
+        file: 'packages/dashboard/client/src/live/own-actions.ts',
+        find: 'until: Number.POSITIVE_INFINITY',
+        replace: 'until: now + awaitedMs',
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/own-actions.test.ts',
+      title: 'an action of this page is its own however long the store takes',
+    },
+  },
+  {
+    name: 'a key that was removed before it ran is shown as done',
+    edits: [
+      {
+        file: 'packages/dashboard/client/src/key/state-graph.ts',
+        find: "if (state !== 'absent') return stationOf(state)",
+        replace: "if (state !== 'absent' || steps.length > 0) return stationOf(state)",
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/page-views.test.ts',
+      title: 'is none where it was removed before it ran, or was never seen',
+    },
+  },
+]
