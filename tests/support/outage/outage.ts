@@ -1,7 +1,7 @@
 import { setTimeout as passes } from 'node:timers/promises' // real time: what a process does in it is counted
 import { type HoldUp, heldUpMs, monotonicNow, watchHoldUps } from '@sluice/needs/hold-ups'
 import type { Trouble } from './troubles.ts'
-import { WorkingProcess } from './working-process.ts'
+import { WorkingProcess, workingLeaseMs } from './working-process.ts'
 
 /** What one process did while its store was in trouble, and how soon it was back. */
 export interface OutageReport {
@@ -25,6 +25,7 @@ export interface OutageReport {
   readonly firstAddMs: number | undefined
   /** How long a connection and a statement took meanwhile that were in no trouble, at most. */
   readonly reachMs: number
+  /** But for those that the machine took away, by holding the process up. */
   readonly lostLeases: number
   /** Why the worker ended, if it did. */
   readonly stopped: string | undefined
@@ -68,7 +69,13 @@ export async function outage(
     const before = await working.report()
     working.tell('soon')
     await passes(ms)
-    const after = await working.report()
+    let after = await working.report()
+    const codes = (): Readonly<Record<string, number>> => less(after.codes, untroubled.codes)
+    // A process that was held up all the time has not met the trouble yet.
+    while (!isNoticed(trouble.name, codes()) && monotonicNow() - beganAt < saysMsMax) {
+      await passes(100)
+      after = await working.report()
+    }
     const from = working.said.length
     const endedAt = monotonicNow()
     await trouble.end()
@@ -92,12 +99,6 @@ export async function outage(
       at === undefined ? undefined : Math.round(at - endedAt - heldUpMs(holdUps, endedAt, at))
     const sum = (calls: Readonly<Record<string, number>>): number =>
       Object.values(calls).reduce((total, count) => total + count, 0)
-    const less = (counts: Readonly<Record<string, number>>, earlier: typeof counts) =>
-      Object.fromEntries(
-        Object.entries(counts)
-          .map(([name, count]) => [name, count - (earlier[name] ?? 0)] as const)
-          .filter(([, count]) => count > 0),
-      )
     const calls = less(after.calls, before.calls)
     return {
       name: trouble.name,
@@ -106,12 +107,14 @@ export async function outage(
       attempts: Math.max(0, sum(calls) - (after.added - before.added)),
       connections: after.connections - before.connections,
       cpuMs: after.cpuMs,
-      codes: less(after.codes, untroubled.codes),
+      codes: codes(),
       calls,
       firstRunMs: sinceEnd(run?.at),
       firstAddMs: sinceEnd(add?.at),
       reachMs,
-      lostLeases: saidBefore.filter(({ lost }) => lost !== undefined).length,
+      lostLeases: saidBefore.filter(
+        ({ lost, at = 0 }) => lost !== undefined && !isTakenAway(holdUps, at),
+      ).length,
       stopped: saidBefore.find(({ stopped }) => stopped !== undefined)?.stopped,
     }
   } finally {
@@ -119,6 +122,29 @@ export async function outage(
     await working.end()
     await trouble.dispose()
   }
+}
+
+function less(
+  counts: Readonly<Record<string, number>>,
+  earlier: Readonly<Record<string, number>>,
+): Readonly<Record<string, number>> {
+  return Object.fromEntries(
+    Object.entries(counts)
+      .map(([name, count]) => [name, count - (earlier[name] ?? 0)] as const)
+      .filter(([, count]) => count > 0),
+  )
+}
+
+/** Whether the errors that were reported are those of this trouble; in some, calls only wait for an answer. */
+function isNoticed(name: string, codes: Readonly<Record<string, number>>): boolean {
+  const isWaitedFor = ['half-open', 'silent', 'locked'].some((mode) => name.endsWith(mode))
+  return isWaitedFor || Object.keys(codes).length > 0
+}
+
+/** Whether the machine held a process up for so much of a lease that a renewal was not sent in time. */
+function isTakenAway(holdUps: readonly HoldUp[], endedAt: number): boolean {
+  const renewalMs = workingLeaseMs / 3
+  return heldUpMs(holdUps, endedAt - workingLeaseMs, endedAt) >= renewalMs
 }
 
 /** How long it takes to reach a server until something has ended, at most. */
@@ -164,9 +190,7 @@ export function outageFaults(report: OutageReport, ruleMs: number): string[] {
     `an add was accepted after ${firstAddMs} ms, ${late}`,
   )
   check(!isHalfOpen || lostLeases === 0, `${lostLeases} leases were given up`)
-  const isNoticed = Object.keys(report.codes).length > 0
-  const isWaitedFor = isHalfOpen || name.endsWith('silent') || name.endsWith('locked')
-  check(isWaitedFor || isNoticed, 'the trouble was not noticed')
+  check(isNoticed(name, report.codes), 'the trouble was not noticed')
   check(report.stopped === undefined, `the worker ended: ${report.stopped}`)
   return faults
 }

@@ -62,7 +62,8 @@ export function lockedFile(): Trouble {
     address,
     async begin() {
       holder = new DatabaseSync(address)
-      holder.exec('pragma busy_timeout = 5000; begin immediate')
+      // Only ends what hangs: the process may be held up while it writes.
+      holder.exec('pragma busy_timeout = 60000; begin immediate')
     },
     async end() {
       holder?.exec('rollback')

@@ -29,6 +29,9 @@ export interface ProcessReport {
   readonly cpuMs: number
 }
 
+/** The lease of its keys. */
+export const workingLeaseMs = 10_000
+
 const program = fileURLToPath(new URL('../programs/working-process.ts', import.meta.url))
 
 /** A process that works on a store, from outside. */
@@ -89,7 +92,7 @@ export class WorkingProcess {
     const ended = new Promise((resolve) => this.child.once('close', resolve))
     this.child.stdin?.end('end\n')
     // real time: a process whose store is away may take its time.
-    const timer = setTimeout(() => this.child.kill('SIGKILL'), 5_000)
+    const timer = setTimeout(() => this.child.kill('SIGKILL'), 30_000)
     await ended
     clearTimeout(timer)
   }

@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline'
 import { monotonicNow, watchHoldUps } from '@sluice/needs/hold-ups'
 import { createDelayingQueue, createWorker } from 'sluice'
 import { countedDriver } from '../idle/counted-driver.ts'
+import { workingLeaseMs } from '../outage/working-process.ts'
 import { driverAt } from '../stores/driver-at.ts'
 
 let connections = 0
@@ -33,7 +34,7 @@ let added = 0
 const queue = createDelayingQueue<string>({
   name: 'orders',
   driver,
-  leaseMs: 10_000,
+  leaseMs: workingLeaseMs,
   onError(error) {
     const { code = 'none' } = error as { code?: string }
     codes[code] = (codes[code] ?? 0) + 1
