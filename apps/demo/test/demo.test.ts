@@ -7,7 +7,10 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { DatabaseSync } from 'node:sqlite'
 import { hasRedis, startRedis } from '@sluice/test-redis'
-import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
+
+// Processes start, are killed and start again, each one slowly on a machine that is held up: it ends what hangs.
+vi.setConfig({ testTimeout: 600_000 })
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-demo-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -4,7 +4,10 @@ import { checkMet, runWithFaults } from '../../support/witness/fault-run.ts'
 
 // Longer, and with all faults: `npm run torture -- faults`.
 
-describe.concurrent('processes that work while faults come lose nothing', () => {
+// Processes start, are killed and start again, each one slowly on a machine that is held up: it ends what hangs.
+const patience = { timeout: 600_000 }
+
+describe.concurrent('processes that work while faults come lose nothing', patience, () => {
   test.for([
     { store: 'sqlite', only: ['kill', 'pause', 'SQLite, disk full'] },
     { store: 'postgres', only: ['kill', 'cut connections', 'server crash'] },
