@@ -130,7 +130,7 @@ async function startServer(
   }
 }
 
-const runsMax = 6
+const runsMax = 12
 
 /**
  * What a step of a clock by so many milliseconds does to each kind of key of a store. A run in which

@@ -38,7 +38,7 @@ const recoveryMsMax = 60_000
 const stepsMax = 5
 
 /** How long a process may take to say something else: only ends what hangs. */
-const saysMsMax = 90_000
+const saysMsMax = 240_000
 
 /** Keys that fall due one after another during the trouble. */
 const due = 20

@@ -81,7 +81,7 @@ export class WorkingProcess {
   async report(): Promise<ProcessReport> {
     const from = this.said.length
     this.tell('report')
-    const said = await this.hears(({ report }) => report !== undefined, 90_000, from)
+    const said = await this.hears(({ report }) => report !== undefined, 240_000, from)
     if (said?.report === undefined) throw new Error('the process does not answer')
     return said.report
   }

@@ -50,7 +50,13 @@ const exporter = {
 const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] })
 const tracer = provider.getTracer('traced-process')
 const tracing = openTelemetryTracing({ tracer })
-const queue = createRateLimitingQueue<string>({ name: 'orders', driver: driverAt(address) })
+// They only end what hangs: a machine may hold the process up, or the store, for longer than by default.
+const patience = { timeoutMs: 150_000, leaseMs: 150_000 }
+const queue = createRateLimitingQueue<string>({
+  name: 'orders',
+  driver: driverAt(address),
+  ...patience,
+})
 
 if (role === 'add') {
   // At the same time, so that all of them travel in one statement.

@@ -29,7 +29,7 @@ async function expectWithinBounds(store: ClockStore, stepMs: number): Promise<vo
 describe.skipIf(!needs('libfaketime', fakeTimeLibrary !== undefined))(
   'Time: a step of the clock gives no key to two and keeps none from running',
   () => {
-    const options = { timeout: 600_000 }
+    const options = { timeout: 1_200_000 }
     test.concurrent.each(runs)('%s, %d ms', options, expectWithinBounds)
     describe.skipIf(!hasRedis)('on Redis', () => {
       test.concurrent.each(runsOnRedis)('%s, %d ms', options, expectWithinBounds)
