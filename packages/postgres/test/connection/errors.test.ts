@@ -171,7 +171,7 @@ async function endingPort(): Promise<number> {
 test('an error of connecting says where to, why not, and what to do', async () => {
   await sql(
     server.url,
-    `create role stranger login password 'hushed'`,
+    `create role uninvited login password 'hushed'`,
     'create database closed',
     'revoke connect on database closed from public',
   )
@@ -181,7 +181,7 @@ test('an error of connecting says where to, why not, and what to do', async () =
     [(url) => (url.pathname = '/missing'), '3D000', 'create it'],
     [
       (url) => {
-        url.username = 'stranger'
+        url.username = 'uninvited'
         url.password = 'hushed'
         url.pathname = '/closed'
       },

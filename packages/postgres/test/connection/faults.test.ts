@@ -12,7 +12,7 @@ import { migrate, postgresDriver } from '../../src/index.ts'
 import { channelOf } from '../../src/schema/schema-name.ts'
 import { ask } from '../support/asks.ts'
 import { type Cut, cuts, startProxy } from '../support/cutting-proxy.ts'
-import { poolOf, startServer, type TestServer } from '../support/server.ts'
+import { databaseOf, poolOf, startServer, type TestServer } from '../support/server.ts'
 import {
   breath,
   lostOf,
@@ -108,7 +108,8 @@ test(`${500 * times} backends are terminated`, { timeout: patience }, async () =
     while (killed < 500 * times) {
       const { rows } = await witness.query(
         `select pg_terminate_backend(pid) from (
-          select pid from pg_stat_activity where application_name like 'sluice%'
+          select pid from pg_stat_activity
+          where application_name like 'sluice%' and datname = current_database()
           order by (state <> 'active')::int, random() limit $1) x`,
         [1 + Math.floor(random() * 2)],
       )
@@ -162,15 +163,16 @@ test.skipIf(process.env['SLUICE_TEST_POSTGRES_URL'] !== undefined)(
 
 test('a server that takes no writes for a while is waited for', async () => {
   const random = seeded(seed)
+  const setReadOnly = `alter database ${databaseOf(server.url)} set default_transaction_read_only`
   const report = await workDuring(server.port, async () => {
     for (let flip = 0; flip < 5; flip += 1) {
-      await witness.query('alter role postgres set default_transaction_read_only = on')
+      await witness.query(`${setReadOnly} = on`)
       await witness.query(
         `select pg_terminate_backend(pid) from pg_stat_activity
-        where application_name like 'sluice%'`,
+        where application_name like 'sluice%' and datname = current_database()`,
       )
       await breath(50 + random() * 50)
-      await witness.query('alter role postgres set default_transaction_read_only = off')
+      await witness.query(`${setReadOnly} = off`)
       await breath(50)
     }
   })

@@ -8,7 +8,7 @@ import type { PgPool } from '../../src/connection/client-shapes.ts'
 import { DeadlineError } from '../../src/connection/deadline.ts'
 import { PoolConnections } from '../../src/connection/pool-connections.ts'
 import { postgresDriver } from '../../src/index.ts'
-import { poolOf, sql } from '../support/server.ts'
+import { databaseOf, lockWaits, poolOf, sql } from '../support/server.ts'
 import { sharedServer } from '../support/shared-server.ts'
 
 const server = sharedServer()
@@ -25,7 +25,7 @@ async function newRole(
   await sql(
     server.url,
     `create role ${role} login password 'secret' connection limit ${connections}`,
-    `grant create on database postgres to ${role}`,
+    `grant create on database ${databaseOf(server.url)} to ${role}`,
   )
   const url = new URL(server.url)
   url.username = role
@@ -136,8 +136,7 @@ test('while its connections are in use, a call waits for longer than it may take
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   onTestFinished(() => void vi.useRealTimers())
   const calls = Promise.all(['a', 'b'].map((queue) => driver.list(queue, { limit: 1 })))
-  const blocked =
-    "select from pg_stat_activity where application_name = 'sluice' and wait_event_type = 'Lock'"
+  const blocked = `select from (${lockWaits}) as waiting where application_name = 'sluice'`
   await expect.poll(async () => (await pool.query(blocked)).rowCount).toBe(1)
   vi.advanceTimersByTime(6_000)
   await holder.query('commit')

@@ -24,7 +24,8 @@ afterAll(async () => {
 /** The processes of the server that serve the driver. */
 async function connections(): Promise<number[]> {
   const { rows } = await pool.query(
-    "select pid from pg_stat_activity where application_name = 'sluice' order by pid",
+    `select pid from pg_stat_activity
+    where application_name = 'sluice' and datname = current_database() order by pid`,
   )
   return rows.map(({ pid }) => pid)
 }

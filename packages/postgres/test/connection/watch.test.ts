@@ -10,6 +10,7 @@ import { Listener } from '../../src/connection/listener.ts'
 import { postgresDriver } from '../../src/index.ts'
 import { ask, askOptions as options } from '../support/asks.ts'
 import { openPatient } from '../support/open-patient.ts'
+import { databaseOf } from '../support/server.ts'
 import { sharedServer } from '../support/shared-server.ts'
 import { watched } from '../support/watched.ts'
 
@@ -21,7 +22,7 @@ const server = sharedServer()
 async function killListeners(): Promise<number> {
   const { rows } = await server.pool.query<{ pid: number }>(
     `select pid, pg_terminate_backend(pid) from pg_stat_activity
-    where application_name = 'sluice listens'`,
+    where application_name = 'sluice listens' and datname = current_database()`,
   )
   const pids = rows.map(({ pid }) => pid)
   const there = 'select from pg_stat_activity where pid = any($1)'
@@ -63,7 +64,8 @@ test('a listener that is killed comes back, and looks at what it may have missed
 
 test('a pool that was given its password apart listens too', async () => {
   const { hostname, port, username, password } = new URL(server.url)
-  const apart = new pg.Pool({ host: hostname, port: Number(port), user: username, password })
+  const to = { host: hostname, port: Number(port), database: databaseOf(server.url) }
+  const apart = new pg.Pool({ ...to, user: username, password })
   apart.on('error', () => {})
   apart.on('connect', (client) => client.on('error', () => {}))
   const warnings: string[] = []
@@ -83,7 +85,8 @@ test('nothing listens without a watcher, and nothing stays behind', async () => 
   const driver = await openPatient(server.url, 'nobody')
   const listeners = async (): Promise<number> => {
     const { rows } = await server.pool.query(
-      "select count(*)::int as n from pg_stat_activity where application_name = 'sluice listens'",
+      `select count(*)::int as n from pg_stat_activity
+      where application_name = 'sluice listens' and datname = current_database()`,
     )
     return rows[0].n
   }

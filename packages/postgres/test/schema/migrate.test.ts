@@ -11,7 +11,7 @@ import {
   schemaVersion,
 } from '../../src/index.ts'
 import { ask, askOptions as options } from '../support/asks.ts'
-import { sql } from '../support/server.ts'
+import { databaseOf, sql } from '../support/server.ts'
 import { sharedServer } from '../support/shared-server.ts'
 
 const one = ask('a')
@@ -299,7 +299,7 @@ test('each of three roles can do its part, and no more', async () => {
   await sql(
     server.url,
     `create role three_owner login password 'secret'; create role three_run login password 'secret';
-    create role three_look login password 'secret'; grant create on database postgres to three_owner`,
+    create role three_look login password 'secret'; grant create on database ${databaseOf(server.url)} to three_owner`,
   )
   const as = (user: string): string => {
     const url = new URL(server.url)

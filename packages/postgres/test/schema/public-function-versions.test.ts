@@ -9,7 +9,7 @@ const server = sharedServer()
 let made = 0
 
 beforeAll(async () => {
-  await sql(server.url, `create role sql_stranger login password 'secret'`)
+  await sql(server.url, `create role versions_stranger login password 'secret'`)
 })
 
 // Files of this package share a process, and the next one gets the modules as they are.
@@ -93,14 +93,14 @@ describe('versions', () => {
     await driver.open({})
     await driver.close()
     // A role that may create, and owns nothing.
-    await server.pool.query(`grant usage, create on schema ${schema} to sql_stranger;
-      grant select on all tables in schema ${schema} to sql_stranger;
-      grant select on all sequences in schema ${schema} to sql_stranger`)
+    await server.pool.query(`grant usage, create on schema ${schema} to versions_stranger;
+      grant select on all tables in schema ${schema} to versions_stranger;
+      grant select on all sequences in schema ${schema} to versions_stranger`)
     const other = await otherVersion(1, 'parallel unsafe')
     await migrate({ pool: server.pool, schema })
     await other.migrate({ pool: server.pool, schema, migrate: 'apply' })
     const url = new URL(server.url)
-    url.username = 'sql_stranger'
+    url.username = 'versions_stranger'
     const stranger = postgresDriver({ connectionString: url.href, schema, onWarning() {} })
     await stranger.open({})
     await stranger.close()

@@ -8,7 +8,7 @@ import pg from 'pg'
 import { beforeAll, expect, test } from 'vitest'
 import { migrationSql, postgresDriver, rolesSql, schemaVersion } from '../../src/index.ts'
 import { channelOf } from '../../src/schema/schema-name.ts'
-import { sql } from '../support/server.ts'
+import { lockWaits, sql } from '../support/server.ts'
 import { sharedServer } from '../support/shared-server.ts'
 
 const server = sharedServer()
@@ -52,8 +52,7 @@ async function untilLockIsAwaited(statement: Promise<unknown>): Promise<void> {
     isAnswered = true
   }
   statement.then(answered, answered)
-  const waiting = "select from pg_stat_activity where wait_event_type = 'Lock'"
-  while (!isAnswered && (await server.pool.query(waiting)).rowCount === 0);
+  while (!isAnswered && (await server.pool.query(lockWaits)).rowCount === 0);
 }
 
 /** A promise of the functions; rejects if it is broken. `install` installs them once more. */
@@ -384,9 +383,7 @@ async function run(probe: Probe, broken?: Break): Promise<void> {
     await probe(schema, driver, () => install(schemaVersion))
   } finally {
     await driver.close()
-    await server.pool.query(
-      `select pg_terminate_backend(pid) from pg_stat_activity where wait_event_type = 'Lock'`,
-    )
+    await server.pool.query(`select pg_terminate_backend(pid) from (${lockWaits}) as waiting`)
   }
 }
 

@@ -6,7 +6,7 @@ import { embed, readSql } from '@sluice/embed-sql'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { ask, askOptions as options } from '../support/asks.ts'
-import { poolOf, sql, startServer, type TestServer } from '../support/server.ts'
+import { databaseOf, poolOf, sql, startServer, type TestServer } from '../support/server.ts'
 import {
   breath,
   lostOf,
@@ -53,7 +53,7 @@ beforeAll(async () => {
     "create role roll_owner login password 'secret'",
     "create role roll_runtime login password 'secret'",
     "create role roll_look login password 'secret'",
-    'grant create on database postgres to roll_owner',
+    `grant create on database ${databaseOf(server.url)} to roll_owner`,
   )
 })
 

@@ -10,7 +10,7 @@ import {
   watchTableSql,
 } from '../../src/index.ts'
 import { installed } from '../support/installed.ts'
-import { sql } from '../support/server.ts'
+import { lockWaits, sql } from '../support/server.ts'
 import { sharedServer } from '../support/shared-server.ts'
 
 const server = sharedServer()
@@ -222,7 +222,7 @@ test('a table that a long transaction has changed is left alone, and its writers
     { connectionString: server.url, timeoutMs: 800 },
     orders,
   ).catch((thrown) => thrown)
-  const waiting = await server.pool.query('select from pg_locks where not granted')
+  const waiting = await server.pool.query(lockWaits)
   await client.query('commit')
   client.release()
   expect(error).toMatchObject({ code: 'ERR_STORE_BUSY', retryable: true })

@@ -34,12 +34,16 @@ async function startOn(
   const folder = mkdtempSync(join(tmpdir(), 'sluice-pgbouncer-'))
   chmodSync(folder, 0o755)
   const users = join(folder, 'users.txt')
-  writeFileSync(users, '"postgres" "secret"\n')
+  const url = new URL(server.url)
+  const [user, password, database] = [url.username, url.password, url.pathname.slice(1)].map(
+    decodeURIComponent,
+  )
+  writeFileSync(users, `"${user}" "${password}"\n`)
   const settings = join(folder, 'pgbouncer.ini')
   writeFileSync(
     settings,
     `[databases]
-postgres = host=127.0.0.1 port=${server.port} user=postgres password=secret
+${database} = host=127.0.0.1 port=${server.port} user=${user} password=${password}
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = ${port}
@@ -56,8 +60,10 @@ max_client_conn = 100
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   await started(child)
+  url.hostname = '127.0.0.1'
+  url.port = String(port)
   return {
-    url: `postgres://postgres:secret@127.0.0.1:${port}/postgres`,
+    url: url.href,
     async stop() {
       const gone = new Promise((resolve) => child.once('exit', resolve))
       child.kill('SIGKILL')

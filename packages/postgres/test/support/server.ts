@@ -27,6 +27,15 @@ export async function startServer(flags: readonly string[] = []): Promise<TestSe
   return { ...server, stop: dispose }
 }
 
+/** The database of an address. */
+export function databaseOf(url: string): string {
+  return new URL(url).pathname.slice(1)
+}
+
+/** A statement that returns the connections to this database that wait for a lock. */
+export const lockWaits =
+  "select * from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
+
 /** Sends statements one after another on a connection of their own. */
 export async function sql(url: string, ...texts: readonly string[]): Promise<pg.QueryResult[]> {
   const client = new pg.Client({ connectionString: url })

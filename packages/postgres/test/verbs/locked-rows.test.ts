@@ -6,6 +6,7 @@ import { postgresDriver } from '../../src/index.ts'
 import { channelOf } from '../../src/schema/schema-name.ts'
 import { ask, askOptions as options } from '../support/asks.ts'
 import { installed } from '../support/installed.ts'
+import { lockWaits } from '../support/server.ts'
 import { sharedServer } from '../support/shared-server.ts'
 
 /** The leases of the key that is locked, and of the others: longer than a machine stands still. */
@@ -164,8 +165,7 @@ test.each([
       const answer = Promise.resolve(driver.finish(queue, finishes, options)).finally(() => {
         isAnswered = true
       })
-      const waits = 'select from pg_locks where not granted'
-      while (!isAnswered && (await server.pool.query(waits)).rowCount === 0);
+      while (!isAnswered && (await server.pool.query(lockWaits)).rowCount === 0);
       await client.query('commit')
       return (await answer).map((reply) => reply.outcome)
     }
@@ -261,7 +261,6 @@ test('a charge that has waited for its bucket is made when it has it, not before
     )
     return rows[0].at
   }
-  const waits = 'select from pg_locks where not granted'
   let [outcome, at]: [string | undefined, number] = [undefined, 0]
   // On a busy machine the commit may come after the two seconds for which a charge waits.
   while (outcome === undefined || outcome === 'failed') {
@@ -271,7 +270,7 @@ test('a charge that has waited for its bucket is made when it has it, not before
     const second = Promise.resolve(charge('second')).finally(() => {
       isAnswered = true
     })
-    while (!isAnswered && (await server.pool.query(waits)).rowCount === 0);
+    while (!isAnswered && (await server.pool.query(lockWaits)).rowCount === 0);
     at = await chargeThere()
     await client.query('commit')
     outcome = (await second)[0]?.outcome

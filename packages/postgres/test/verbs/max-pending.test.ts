@@ -5,7 +5,7 @@ import { postgresDriver } from '../../src/index.ts'
 import { channelOf } from '../../src/schema/schema-name.ts'
 import { addManySql, ask, askOptions as options } from '../support/asks.ts'
 import { installed } from '../support/installed.ts'
-import { poolOf, sql } from '../support/server.ts'
+import { lockWaits, poolOf, sql } from '../support/server.ts'
 import { sharedServer } from '../support/shared-server.ts'
 
 const server = sharedServer()
@@ -61,8 +61,7 @@ test('a remembered count leaves room for batches whose positions were drawn befo
         [batchOf(String(index)).sort(), [batch]],
       )
     })
-    const waiting = "select from pg_stat_activity where wait_event_type = 'Lock'"
-    while ((await pool.query(waiting)).rows.length < adders.length);
+    while ((await pool.query(lockWaits)).rows.length < adders.length);
     const count = `select ${schema}.${installed('count_pending')}('q', ${limit}, true) as n`
     const counted = [(await limited.query(count)).rows[0].n]
     await locker.query('commit')

@@ -37,7 +37,7 @@ async function failOver(schema: string, token: string): Promise<void> {
     server.url,
     `delete from ${schema}.keys; select setval('${schema}.token', ${token})`,
     `select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid()
-      and backend_type = 'client backend'`,
+      and datname = current_database()`,
   )
 }
 
@@ -115,7 +115,7 @@ test('a copy without the values of sequences gives out no token before it is mig
     server.url,
     `alter sequence ${schema}.token restart`,
     `select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid()
-      and backend_type = 'client backend'`,
+      and datname = current_database()`,
   )
   await expect(tokenOf(driver, 'b')).rejects.toMatchObject({
     code: 'ERR_STORE',
