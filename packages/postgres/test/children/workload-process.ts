@@ -1,4 +1,5 @@
 /** One of several processes of a test; see processes.test.ts. */
+import { SluiceError } from '@sluice/core'
 import type pg from 'pg'
 import { postgresDriver } from '../../src/index.ts'
 import { poolOf } from '../support/server.ts'
@@ -6,7 +7,18 @@ import { runWorkload, seeded } from '../support/workload.ts'
 
 const [, , url = '', name = '', adds = '0'] = process.argv
 const driver = postgresDriver({ connectionString: url, schema: 'processes', poolSize: 8 })
-await driver.open({})
+
+/** Opens the driver; again, as a queue does, where the process was held up while it connected. */
+async function opened(): Promise<void> {
+  try {
+    await driver.open({})
+  } catch (error) {
+    if (!(error instanceof SluiceError && error.retryable)) throw error
+    await opened()
+  }
+}
+
+await opened()
 const witness: pg.Pool = poolOf(url, 4)
 const report = await runWorkload({
   driver,

@@ -3,7 +3,7 @@
  */
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { sharedServer } from '../support/shared-server.ts'
 import { lostOf, mayFail, prepareWitness, type WorkloadReport } from '../support/workload.ts'
 
@@ -17,6 +17,8 @@ function runProcess(name: string): Promise<WorkloadReport> {
   const child = fork(script, [server.url, name, String(adds / processes)], {
     execArgv: ['--experimental-strip-types', '--no-warnings', '--conditions=sluice-source'],
   })
+  // Where one of them fails, the others would go on for ever.
+  onTestFinished(() => void child.kill('SIGKILL'))
   return new Promise((resolve, reject) => {
     child.once('message', (report) => resolve(report as WorkloadReport))
     // Not its exit: that can be noticed before what it said last.

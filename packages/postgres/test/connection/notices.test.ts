@@ -277,6 +277,7 @@ test('a process that ends normally first sends the notices that wait for their t
     import { postgresDriver } from ${JSON.stringify(new URL('../../src/index.ts', import.meta.url).href)}
     const driver = postgresDriver({
       connectionString: ${JSON.stringify(server.url)}, schema: 'ending', poolSize: 1, onWarning() {},
+      timeoutMs: 60_000, // It only ends what hangs: the process may be held up while it connects.
     })
     await driver.open({})
     const asks = (key) => [{ key, item: undefined, priority: 0, delayMs: 0 }]
