@@ -158,6 +158,20 @@ describe.skipIf(!hasChromium)('the layout of the page', { timeout: 300_000 }, ()
     expect(heights[1]).toBe(heights[0])
   })
 
+  it.each([320, 1_280])(
+    'keeps the name of an error whole next to a long code at %i px',
+    async (width) => {
+      await page.setViewportSize({ width, height: 900 })
+      await visit.go(screens['a key that failed with a long code'] as PageLocation)
+      const name = page.locator('.error-head .faint', { hasText: /^Error$/ })
+      await name.waitFor()
+      const lines = await name.evaluate(
+        (it) => it.clientHeight / Number.parseFloat(getComputedStyle(it).lineHeight),
+      )
+      expect(lines).toBeLessThan(1.5)
+    },
+  )
+
   for (const width of [320, 360, 768, 1_024, 1_060, 1_440]) {
     for (const colorScheme of ['light', 'dark'] as const) {
       it(`has no element that leaves its card at ${width} px, ${colorScheme}`, async () => {
