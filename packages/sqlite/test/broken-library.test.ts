@@ -1,11 +1,15 @@
 /** Programs in which better-sqlite3 cannot be loaded, or the file is out of reach. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
+import nodeModule from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { sqliteDriver } from '@sluice/sqlite'
 import { onTestFinished, test } from 'vitest'
 import manifest from '../package.json' with { type: 'json' }
 import { scratchFile } from './scratch.ts'
+
+/** How Node loads what a program requires. */
+const Module = nodeModule as unknown as { _load: (...args: unknown[]) => unknown }
 
 const program = `
 const { sqliteDriver } = await import(${JSON.stringify(new URL('../src/index.ts', import.meta.url).href)})
@@ -35,6 +39,26 @@ test('a better-sqlite3 whose binary does not load says so, and what else there i
       "install it again, or set library: 'node:sqlite' [ERR_STORE]",
     retryable: false,
   })
+})
+
+test('a better-sqlite3 for which no file handle is left is loaded later, and no other one instead', async () => {
+  const { _load } = Module
+  Module._load = (name, ...rest) => {
+    if (name !== 'better-sqlite3') return _load(name, ...rest)
+    throw Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' })
+  }
+  onTestFinished(() => {
+    Module._load = _load
+  })
+  const driver = sqliteDriver({ file: scratchFile() })
+  await assert.rejects(async () => driver.open({}), {
+    message:
+      'better-sqlite3 does not load: EMFILE: too many open files; raise the limit of open files, and restart the process [ERR_STORE]',
+    retryable: true,
+  })
+  Module._load = _load
+  await driver.open({})
+  await driver.close()
 })
 
 test('a library that the runtime itself has or not is not one to install', () => {

@@ -80,6 +80,7 @@ export {
   type OperateOutcome,
   type RenewOutcome,
 } from './outcomes.ts'
+export { packageError } from './package-error.ts'
 export type { TickReply, TickRequest } from './tick.ts'
 export { TokenBuckets } from './token-buckets.ts'
 export {

@@ -1,5 +1,4 @@
-import { SluiceError } from '@sluice/core'
-import type { Environment } from '@sluice/core/driver'
+import { type Environment, packageError } from '@sluice/core/driver'
 import type { Settings } from '../postgres-options.ts'
 import type { PgListener, PgPool } from './client-shapes.ts'
 import type { Connections } from './connection.ts'
@@ -50,8 +49,7 @@ export async function targetOf(settings: Settings): Promise<Target> {
   }
   // Imported only here: a client of another kind needs no pg.
   const { default: pg } = await import('pg').catch((cause: unknown) => {
-    const message = 'the package pg cannot be loaded; install it, or hand in a pool'
-    throw new SluiceError('ERR_STORE', message, { cause })
+    throw packageError('pg', 'hand in a pool', cause)
   })
   const config = {
     connectionString,

@@ -1,5 +1,5 @@
 import { checkObject, checkOneOf, checkString, SluiceError, SluiceTypeError } from '@sluice/core'
-import type { Environment } from '@sluice/core/driver'
+import { type Environment, packageError } from '@sluice/core/driver'
 import { type ParsedAddress, parseAddress } from '../clients/address.ts'
 import { checkClient, checkNodeRedis } from '../clients/check-client.ts'
 import {
@@ -179,7 +179,9 @@ async function openerFor(
       const template = createClient({ ...credentials, database, socket } as object)
       return nodeRedisOpener(template as unknown as NodeRedisClient)
     } catch (error) {
-      if (library === 'redis') throw missing('redis', error)
+      const failure = missing('redis', error)
+      // A package that may load later is there: another library would be used by chance.
+      if (library === 'redis' || failure.retryable) throw failure
     }
   }
   try {
@@ -197,6 +199,5 @@ async function openerFor(
 }
 
 function missing(name: string, cause: unknown): SluiceError {
-  const message = `the package ${name} cannot be loaded; install it, or hand in a client`
-  return new SluiceError('ERR_STORE', message, { cause })
+  return packageError(name, 'hand in a client', cause)
 }

@@ -1,5 +1,5 @@
 import module from 'node:module'
-import { SluiceError, SluiceTypeError } from '@sluice/core/driver'
+import { packageError, SluiceError, SluiceTypeError } from '@sluice/core/driver'
 import type { SqliteEnvironment } from '../connection/environment.ts'
 import { adaptDatabase, BunDatabase } from './bun-database.ts'
 import { isClosed, type SqliteDatabase, singleValue } from './database.ts'
@@ -40,9 +40,7 @@ function loaded(BetterSqlite3: DatabaseClass): DatabaseClass {
     new BetterSqlite3(':memory:').close()
     return BetterSqlite3
   } catch (cause) {
-    const [reason] = (cause as Error).message.split('\n')
-    const message = `better-sqlite3 does not load: ${reason}; install it again, or set library: 'node:sqlite'`
-    throw new SluiceError('ERR_STORE', message, { cause })
+    throw packageError('better-sqlite3', "set library: 'node:sqlite'", cause)
   }
 }
 
@@ -62,13 +60,12 @@ function originOf(prototype: object): object {
 }
 
 /** A runtime has its own library or not; only a package can be installed. */
-function cannotLoad(name: LibraryName): string {
-  if (name === 'better-sqlite3') {
-    return `the package ${name} cannot be loaded; install it, or choose another library`
-  }
+function cannotLoad(name: LibraryName, cause: unknown): SluiceError {
+  if (name === 'better-sqlite3') return packageError(name, 'choose another library', cause)
   const advice =
     name === 'node:sqlite' ? 'run Node without --no-experimental-sqlite, or' : 'run it on Bun, or'
-  return `this runtime has no ${name}; ${advice} choose another library`
+  const message = `this runtime has no ${name}; ${advice} choose another library`
+  return new SluiceError('ERR_STORE', message, { cause })
 }
 
 /** Loads a library; without a name better-sqlite3 if it is installed, and node:sqlite if not. */
@@ -83,7 +80,7 @@ export function loadLibrary(name: LibraryName | undefined): Library {
     } catch (error) {
       if (SluiceError.is(error)) throw error
       if (isMissing(error) && name === undefined) continue
-      throw new SluiceError('ERR_STORE', cannotLoad(candidate), { cause: error })
+      throw cannotLoad(candidate, error)
     }
   }
   throw new SluiceError(

@@ -373,4 +373,18 @@ export const foundByTestsOfRedisConnections: readonly FoundByTest[] = [
       title: 'what was opened to a server that is silent is closed when it is given up',
     },
   },
+  {
+    name: 'a driver on Redis uses ioredis where redis could not be read',
+    edits: [
+      {
+        file: 'packages/redis/src/connection/open-connections.ts',
+        find: "library === 'redis' || failure.retryable",
+        replace: "library === 'redis'",
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/missing-packages.test.ts',
+      title: 'without a file handle for redis, ioredis is not used',
+    },
+  },
 ]

@@ -116,4 +116,19 @@ export const foundByTestsOfSqliteConnections: readonly FoundByTest[] = [
       title: 'lockWaitMs is how long a write waits',
     },
   },
+  {
+    name: 'a package that no file handle is left for is one to install',
+    edits: [
+      {
+        file: 'packages/core/src/driver/package-error.ts',
+        find: 'outOfHandles.test(String(message))',
+        replace: 'outOfHandles.test(name)',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/broken-library.test.ts',
+      title:
+        'a better-sqlite3 for which no file handle is left is loaded later, and no other one instead',
+    },
+  },
 ]
