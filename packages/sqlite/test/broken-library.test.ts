@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { sqliteDriver } from '@sluice/sqlite'
 import { onTestFinished, test } from 'vitest'
 import manifest from '../package.json' with { type: 'json' }
+import { storeError } from '../src/connection/errors.ts'
 import { scratchFile } from './scratch.ts'
 
 /** How Node loads what a program requires. */
@@ -39,6 +40,26 @@ test('a better-sqlite3 whose binary does not load says so, and what else there i
       "install it again, or set library: 'node:sqlite' [ERR_STORE]",
     retryable: false,
   })
+})
+
+test('a better-sqlite3 that may not make functions of texts does not look like an error of the file', () => {
+  assert.deepEqual(refusal(['--disallow-code-generation-from-strings'], scratchFile()), {
+    code: 'ERR_STORE',
+    message:
+      'better-sqlite3 does not load: Code generation from strings disallowed for this context; ' +
+      "install it again, or set library: 'node:sqlite' [ERR_STORE]",
+    retryable: false,
+  })
+})
+
+test('a file that cannot be opened may lack a permission, or a file handle', () => {
+  const cause = Object.assign(new Error('unable to open database file'), {
+    code: 'SQLITE_CANTOPEN',
+  })
+  assert.equal(
+    storeError(cause, 'opening', 'queue.db').message,
+    'queue.db cannot be opened; check the permissions of the file and of its folder, and the limit of open files [ERR_STORE]',
+  )
 })
 
 test('a better-sqlite3 for which no file handle is left is loaded later, and no other one instead', async () => {

@@ -86,7 +86,11 @@ export function storeError(error: unknown, stage: Stage, file: string): SluiceEr
       }
       return new SluiceError('ERR_STORE', `${file} could not be read or written`, details)
     case 'cannot-open':
-      return new SluiceError('ERR_STORE', `${file} cannot be opened; ${permissions}`, details)
+      return new SluiceError(
+        'ERR_STORE',
+        `${file} cannot be opened; ${permissions}, and the limit of open files`,
+        details,
+      )
     case 'read-only':
       return new SluiceError('ERR_STORE', `${file} cannot be written to; ${permissions}`, details)
     case 'other':

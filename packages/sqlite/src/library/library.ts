@@ -34,10 +34,15 @@ function classOf(name: LibraryName): DatabaseClass {
   return (name === 'bun:sqlite' ? Database : DatabaseSync) as DatabaseClass
 }
 
-/** It loads its binary with the first connection, where the error would look like one of the file. */
+/**
+ * It loads its binary with the first connection, and makes functions of texts for rows, which Node may disallow. The
+ * error would look like one of the file there.
+ */
 function loaded(BetterSqlite3: DatabaseClass): DatabaseClass {
   try {
-    new BetterSqlite3(':memory:').close()
+    const database = new BetterSqlite3(':memory:')
+    database.prepare('select 1 as one').get()
+    database.close()
     return BetterSqlite3
   } catch (cause) {
     throw packageError('better-sqlite3', "set library: 'node:sqlite'", cause)

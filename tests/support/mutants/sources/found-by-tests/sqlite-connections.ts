@@ -131,4 +131,19 @@ export const foundByTestsOfSqliteConnections: readonly FoundByTest[] = [
         'a better-sqlite3 for which no file handle is left is loaded later, and no other one instead',
     },
   },
+  {
+    name: 'a better-sqlite3 that cannot make rows is noticed with a file only',
+    edits: [
+      {
+        file: 'packages/sqlite/src/library/library.ts',
+        find: "database.prepare('select 1 as one').get()",
+        replace: "database.prepare('select 1 as one')",
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/broken-library.test.ts',
+      title:
+        'a better-sqlite3 that may not make functions of texts does not look like an error of the file',
+    },
+  },
 ]
