@@ -15,6 +15,7 @@ export { compareKeys } from '../keys/compare-keys.ts'
 export type { BucketState } from '../limiter/bucket.ts'
 export { bucketsOf, type LimiterPlan, type PlanBucket, perKeyDelay } from '../limiter/plan.ts'
 export { leaseEndsMax, priorityMax, priorityMin, workerMsMax } from '../limits.ts'
+export { packageError } from '../package-error.ts'
 export type { Clock, EpochMs } from '../time/clock.ts'
 export { nextTurn } from '../time/next-turn.ts'
 export { RisingTime, risingTimeOf } from '../time/rising-time.ts'
@@ -80,7 +81,6 @@ export {
   type OperateOutcome,
   type RenewOutcome,
 } from './outcomes.ts'
-export { packageError } from './package-error.ts'
 export type { TickReply, TickRequest } from './tick.ts'
 export { TokenBuckets } from './token-buckets.ts'
 export {

@@ -120,7 +120,7 @@ export const foundByTestsOfSqliteConnections: readonly FoundByTest[] = [
     name: 'a package that no file handle is left for is one to install',
     edits: [
       {
-        file: 'packages/core/src/driver/package-error.ts',
+        file: 'packages/core/src/package-error.ts',
         find: 'outOfHandles.test(String(message))',
         replace: 'outOfHandles.test(name)',
       },

@@ -1,4 +1,4 @@
-import { SluiceError } from '../errors.ts'
+import { SluiceError } from './errors.ts'
 
 /** What Node and the dynamic linker say when a process, or the system, has no file handle left. */
 const outOfHandles = /too many open files|file table overflow/i
