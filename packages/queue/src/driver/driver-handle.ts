@@ -70,6 +70,8 @@ export class DriverHandle {
   #failure: unknown
   /** The watch of the store that goes on; `end` once it has begun. */
   #watch: { end?: () => Awaitable<void> } | undefined
+  /** Whether the store has refused to be watched: since it was opened, no other attempt can help. */
+  #isWatchRefused = false
   readonly #users = new Map<string, Set<HandleUser>>()
   #userCount = 0
 
@@ -171,6 +173,7 @@ export class DriverHandle {
   #opened(): Awaitable<void> {
     this.#state = 'open'
     this.#failure = undefined
+    this.#isWatchRefused = false
     if (this.#isNewsNeeded()) void this.#beginWatch(() => undefined)
     return undefined
   }
@@ -200,8 +203,10 @@ export class DriverHandle {
       onBegun()
     } catch (error) {
       // The next waiter tries again, if that may help.
-      const mayHelp = SluiceError.is(error) && error.retryable
-      if (mayHelp && this.#watch === watch) this.#watch = undefined
+      if (this.#watch === watch) {
+        this.#watch = undefined
+        this.#isWatchRefused = !SluiceError.is(error) || !error.retryable
+      }
       this.#report(error)
     }
   }
@@ -220,7 +225,7 @@ export class DriverHandle {
 
   /** A user is not quiet any more: watches, and has every queue look for what was missed. */
   watchAgain(): void {
-    if (this.#state !== 'open' || this.#watch !== undefined) return
+    if (this.#state !== 'open' || this.#watch !== undefined || this.#isWatchRefused) return
     void this.#beginWatch(() => this.wake(undefined))
   }
 

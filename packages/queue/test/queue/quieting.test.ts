@@ -1,4 +1,4 @@
-import type { Driver } from '@sluice/core'
+import { type Driver, SluiceError } from '@sluice/core'
 import { type FakeClock, fakeClock } from '@sluice/core/testing'
 import { memoryDriver } from '@sluice/memory'
 import { describe, expect, test, vi } from 'vitest'
@@ -99,6 +99,26 @@ describe('a store is watched while a queue object needs news', () => {
     expect(watches()).toBe(0)
     await store.close()
   })
+})
+
+test('a store that refuses to be watched is asked once, until it is opened again', async () => {
+  const { clock, options } = setup()
+  const error = new SluiceError('ERR_STORE', 'this user may not subscribe')
+  const watch = vi.fn(async () => await Promise.reject(error))
+  const driver: Driver = Object.assign(Object.create(options.driver) as Driver, { watch })
+  const onError = vi.fn()
+  for (const opened of [1, 2]) {
+    const queue = createQueue<string>({ ...options, driver, onError })
+    for (const key of ['a', 'b', 'c']) {
+      const waiting = queue.get()
+      await clock.step(300_000)
+      await queue.add(key)
+      await (await waiting)?.done()
+    }
+    expect(watch).toHaveBeenCalledTimes(opened)
+    expect(onError.mock.calls).toEqual(Array(opened).fill([error]))
+    await queue.close()
+  }
 })
 
 test('a quiet worker does not register itself again, until there is work', async () => {
