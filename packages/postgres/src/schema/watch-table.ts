@@ -172,6 +172,22 @@ begin
 end`
 }
 
+/** Stands before an expression that is checked, so that an error tells which one it is. */
+function markOf(name: string): string {
+  return `/* ${name} */ `
+}
+
+/** The expression of a script that the server refuses; undefined if it does not say. */
+function refusedExpression(cause: unknown, script: string): string | undefined {
+  const { internalQuery = script, internalPosition, position } = cause as Record<string, string>
+  const before = internalQuery.slice(0, Number(internalPosition ?? position))
+  const marks = ['key', 'when', 'item'].map(
+    (name) => [before.lastIndexOf(markOf(name)), name] as const,
+  )
+  const [[at, name] = [-1]] = marks.sort(([one], [other]) => other - one)
+  return at === -1 ? undefined : name
+}
+
 const tablesOf: Readonly<Record<TableEvent, string>> = {
   insert: 'new table as sluice_new',
   update: 'old table as sluice_old new table as sluice_new',
@@ -186,12 +202,22 @@ function scriptFor(watch: Checked): string {
     return [...events.map(dropped), `drop function if exists ${functionName}();`].join('\n')
   }
   const called = literal(`${quoteIdentifier(schema)}.add_many`)
-  const parts = [`(\n${key}\n)::text`, ...(item === undefined ? [] : [`(\n${item}\n)::jsonb`])]
-  const condition = when === undefined ? '' : ` where (\n${when}\n)`
+  // Like the rows that a trigger gets, those of the inner select have no system columns, and no schema in their name.
+  const rows = `from (select * from ${relation}) as ${alias}`
+  const check = (name: string, text: string): string => `perform ${markOf(name)}${text} limit 0;`
+  const checks = [check('key', `(\n${key}\n)::text ${rows}`)]
+  if (when !== undefined) checks.push(check('when', `${rows} where (\n${when}\n)`))
+  if (item !== undefined) {
+    // A cast would take any text, and fail with the first row whose text is no JSON.
+    const typed = (type: string): string =>
+      check('item', `coalesce((\n${item}\n), null::${type}) ${rows}`)
+    checks.push(
+      `begin\n${typed('jsonb')}\nexception when datatype_mismatch or cannot_coerce then\n${typed('json')}\nend;`,
+    )
+  }
   return [
-    // A mistake in an expression, or a missing function, would fail each change of the table. Like the rows
-    // that a trigger gets, those of the inner select have no system columns, and no schema in their name.
-    `do ${quotes}\nbegin\nperform ${called}::regproc;\nperform ${parts.join(', ')} from (select * from ${relation}) as ${alias}${condition} limit 0;\nend\n${quotes};`,
+    // A mistake in an expression, or a missing function, would fail each change of the table.
+    `do ${quotes}\nbegin\nperform ${called}::regproc;\n${checks.join('\n')}\nend\n${quotes};`,
     `create or replace function ${functionName}() returns trigger language plpgsql`,
     'set search_path from current',
     'set standard_conforming_strings from current',
@@ -273,15 +299,18 @@ function missingTable(error: unknown): SluiceError | undefined {
 }
 
 /** The error for SQL that the server refuses, which is the caller's: no table or function of Sluice is missing. */
-function refusedSql(error: unknown, { table }: Checked): SluiceError | undefined {
+function refusedSql(error: unknown, checked: Checked): SluiceError | undefined {
   if (!SluiceError.is(error)) return undefined
   const state = sqlStateOf(error.cause) ?? ''
   const { message } = error.cause as Error
   if (!/^(22|42)/.test(state) || message.includes('add_many')) return undefined
+  const { table } = checked
+  const expression = refusedExpression(error.cause, scriptFor(checked))
+  const type = message.startsWith('COALESCE') ? ': it must be jsonb, as to_jsonb(…) is' : ''
   const advice =
     state === '42501'
       ? 'this takes the owner of the table, with create on its schema, and the rights of producer'
-      : 'check the SQL of key, item and when'
+      : `check the SQL of ${expression ?? 'key, item and when'}${type}`
   const says = `the table ${table} cannot be watched: ${message} (SQLSTATE ${state}); ${advice}`
   return new SluiceError('ERR_STORE', says, { cause: error.cause })
 }

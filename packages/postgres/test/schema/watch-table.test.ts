@@ -136,6 +136,17 @@ test('items, conditions, events, delays and priorities', async () => {
   expect(left.rowCount).toBe(0)
 })
 
+test.each([
+  ["json_build_object('id', id)", { id: 1 }],
+  ['state::json', { is: 'new' }],
+  ["'{}'", {}],
+  ['null', undefined],
+])('an item may be %s', async (item, value) => {
+  await watchTable({ pool: server.pool }, { ...orders, item })
+  await server.pool.query(`insert into shop."Orders" values (1, 'a', '{"is":"new"}')`)
+  expect(await taken()).toEqual([['customer/a', value]])
+})
+
 test('several queues watch one table', async () => {
   await watchTable({ pool: server.pool }, orders)
   await watchTable({ pool: server.pool }, { ...orders, queue: 'states', key: 'state -- by name' })
@@ -187,17 +198,22 @@ test('a table that does not exist is named', async () => {
 })
 
 test.each([
-  [{ key: 'no_such(id)' }, /Orders" cannot be watched: function no_such\(\w+\) does not exist/],
-  [{ key: 'id', when: "id like '1%'" }, /cannot be watched: operator does not exist: bigint/],
-  [{ key: 'id', item: 'nosuch' }, /cannot be watched: column "nosuch" does not exist/],
-  [{ key: 'id +' }, /cannot be watched: syntax error at or near "\)"/],
-])('SQL that the server refuses is named as that of the caller: %j', async (sqlOf, words) => {
+  ['key', { key: 'no_such(id)' }, /Orders" cannot be watched: function no_such\(\w+\) does not/],
+  ['when', { when: "id like '1%'" }, /cannot be watched: operator does not exist: bigint/],
+  ['when', { when: 'customer', item: 'to_jsonb(id)' }, /cannot be watched: argument of WHERE must/],
+  ['item', { when: 'id > 1', item: 'nosuch' }, /cannot be watched: column "nosuch" does not exist/],
+  ['key', { key: 'id +', item: 'to_jsonb(id)' }, /cannot be watched: syntax error at or near "\)"/],
+  ['item: it must be jsonb, as to_jsonb(…) is', { item: 'state' }, /types text and json cannot be/],
+  ['item: it must be jsonb, as to_jsonb(…) is', { item: 'id' }, /types bigint and json cannot be/],
+  ['item: it must be jsonb, as to_jsonb(…) is', { item: 'null::uuid' }, /could not convert type/],
+])('SQL that the server refuses is named: %s of %j', async (name, sqlOf, words) => {
   const error: unknown = await watchTable({ pool: server.pool }, { ...orders, ...sqlOf }).catch(
     (thrown) => thrown,
   )
   expect(error).toMatchObject({ code: 'ERR_STORE', retryable: false })
   expect(String(error)).toMatch(words)
-  expect(String(error)).toMatch(/\(SQLSTATE 42\d{3}\); check the SQL of key, item and when/)
+  expect(String(error)).toMatch(/\(SQLSTATE 42\d{3}\); /)
+  expect(String(error)).toContain(`; check the SQL of ${name} [`)
   expect(String(error)).not.toMatch(/migrate/)
 })
 
