@@ -1,4 +1,10 @@
-import { checkDelay, checkPriority, SluiceError, SluiceTypeError } from '@sluice/core'
+import {
+  checkDelay,
+  checkPriority,
+  describeValue,
+  SluiceError,
+  SluiceTypeError,
+} from '@sluice/core'
 
 /** A result of a handler as it may come, also against its type. */
 interface Returned {
@@ -29,7 +35,8 @@ export function readHandlerResult(result: unknown, own: number): RunEnd {
   }
   throw new SluiceTypeError(
     'handler(item)',
-    'must return nothing, { requeueAfterMs } or { requeue }, with or without priority',
+    'must return nothing, { requeueAfterMs } or { requeue }, with or without priority; got ' +
+      describeValue(result),
     details,
   )
 }

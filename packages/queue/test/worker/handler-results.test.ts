@@ -113,6 +113,8 @@ describe.each(leases)('a key of a worker %s', (_name, leaseMs) => {
     ],
     [{ requeue: true, priority: 1.5 }, 'handler(item).priority must be a whole number from -1000'],
     [{}, 'handler(item) must return nothing, { requeueAfterMs } or { requeue }'],
+    [{ requeueAfter: 5 }, 'with or without priority; got an object'],
+    ['done', "with or without priority; got 'done'"],
   ])('what is wrong with a result is said: %j', async (result, words) => {
     const { queue, clock } = setUp(leaseMs)
     const onError = vi.fn<(error: unknown) => void>()
