@@ -60,23 +60,28 @@ const withheld: Meaning = {
     '; queues need it: grant it to the user, and rename no command in the configuration of the server',
 }
 
+/** A command that every server has, unless it was renamed, and no Sentinel. */
+const lackedBySentinels = /unknown command '(EVAL|CLUSTER)'/
+
+const ofSentinel: Meaning = {
+  ...withheld,
+  advice:
+    '; a Sentinel has no such command: connect to it by redis-sentinel://host:port/name; in the ' +
+    'configuration of a server, rename no command',
+}
+
+function meaningOf({ code, message, isWithheld }: ReplyError): Meaning {
+  if (isWithheld) return lackedBySentinels.test(message) ? ofSentinel : withheld
+  const isNoCluster = message.includes('cluster support disabled')
+  const advice = isNoCluster ? '; connect to it by redis://, or with a client of one server' : ''
+  return meanings[code] ?? { code: 'ERR_STORE', retryable: false, advice }
+}
+
 /** Any failure of the store, as a `SluiceError`. */
 export function storeError(error: unknown): SluiceError {
   if (SluiceError.is(error)) return error
   if (error instanceof ReplyError) {
-    const {
-      code,
-      retryable,
-      advice = '',
-    } = error.isWithheld
-      ? withheld
-      : (meanings[error.code] ?? {
-          code: 'ERR_STORE',
-          retryable: false,
-          advice: error.message.includes('cluster support disabled')
-            ? '; connect to it by redis://, or with a client of one server'
-            : '',
-        })
+    const { code, retryable, advice = '' } = meaningOf(error)
     const message = `Redis answered: ${error.message}${advice}`
     return new SluiceError(code, message, { cause: error, retryable })
   }
@@ -96,6 +101,8 @@ export function storeError(error: unknown): SluiceError {
 function adviceFor(text: string): string {
   if (/: (NOAUTH|WRONGPASS) /.test(text))
     return '; correct the user and the password in the options'
+  if (/^the Sentinel at .*unknown command 'SENTINEL'/.test(text))
+    return '; it is no Sentinel: connect to it by redis://'
   const isUnanswered = /^no connection.* (was silent|ECONNRESET|EPIPE|closed)/.test(text)
   return isUnanswered ? '; check the address, and whether it needs TLS (rediss)' : ''
 }

@@ -2,7 +2,14 @@ import assert from 'node:assert/strict'
 import { type AddressInfo, createServer } from 'node:net'
 import { runInNewContext } from 'node:vm'
 import { never } from '@sluice/core'
-import { hasRedis, slotOf, startCluster, startRedis, startReplicated } from '@sluice/test-redis'
+import {
+  hasRedis,
+  slotOf,
+  startCluster,
+  startRedis,
+  startReplicated,
+  startSentinel,
+} from '@sluice/test-redis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { messageOf } from '../../src/clients/link.ts'
 import { ConnectionError, ReplyError } from '../../src/connection/connections.ts'
@@ -156,7 +163,19 @@ describe.skipIf(!hasRedis)('errors of servers', () => {
     const { message } = storeError(await refusal(open({ url })))
     const says = `the Sentinel at 127.0.0.1:${server.port} answered: ERR unknown command 'SENTINEL'`
     assert.ok(message.includes(says), message)
-    assert.ok(!message.includes('grant'), message)
+    assert.match(message, /; it is no Sentinel: connect to it by redis:\/\/ \[/)
+  })
+
+  test.each(libraries)('%s: a Sentinel in the place of a server is named', async (library) => {
+    const { sentinels, dispose } = await startSentinel()
+    onTestFinished(dispose)
+    const at = `127.0.0.1:${sentinels[0]?.port}`
+    for (const url of [`redis://${at}`, `redis-cluster://${at}`]) {
+      const opening = Promise.resolve(redisDriver({ url, library }).open({}))
+      const says =
+        /; a Sentinel has no such command: connect to it by redis-sentinel:\/\/host:port\/name/
+      assert.match(String(await refusal(opening)), says)
+    }
   })
 
   test.each(libraries)(
