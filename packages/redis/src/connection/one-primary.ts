@@ -15,7 +15,9 @@ export class OnePrimary implements Topology {
   readonly #options: LinkOptions
   readonly #resolve: Resolve
   #lookedAt = -Infinity
-  #isClosed = false
+  readonly #closed = new AbortController()
+  /** The connection over which another primary is looked for. */
+  #asked: Link | undefined
 
   constructor(options: LinkOptions, resolve: Resolve) {
     this.#options = options
@@ -50,7 +52,7 @@ export class OnePrimary implements Topology {
 
   suspect(): void {
     const now = this.#options.environment.clock.monotonicMs()
-    if (this.#isClosed || now - this.#lookedAt < lookRestMs) return
+    if (this.#closed.signal.aborted || now - this.#lookedAt < lookRestMs) return
     this.#lookedAt = now
     // If no server can be reached where the primary should be, none has taken its place.
     this.#look().catch(() => {})
@@ -65,7 +67,12 @@ export class OnePrimary implements Topology {
     const before = this.#server.link
     // Where the run id may not be read, nothing tells two servers apart.
     if (before?.runId === undefined) return
-    const found = await Link.open(this.#options, await this.#resolve())
+    const { signal } = this.#closed
+    const address = await this.#resolve(signal)
+    if (signal.aborted) return
+    const found = await Link.open(this.#options, address, (begun) => {
+      this.#asked = begun
+    })
     try {
       if (found.runId === before.runId) return
       const replication = await found.send(['INFO', 'replication'])
@@ -77,7 +84,8 @@ export class OnePrimary implements Topology {
   }
 
   close(): void {
-    this.#isClosed = true
+    this.#closed.abort()
+    this.#asked?.close()
     this.#server.close()
   }
 }

@@ -110,8 +110,10 @@ async function topologyOf(settings: ConnectionSettings): Promise<Topology> {
   const { isTls, hosts, name } = parsed
   const { sentinelUsername: username, sentinelPassword: password } = settings
   const sentinels = linked(await openerFor(settings, { isTls, username, password }))
-  return new OnePrimary(options, () =>
-    askSentinels(environment.clock, hosts, name, (address) => Link.open(sentinels, address)),
+  const open = (address: NodeAddress, onBegin: (link: Link) => void): Promise<Link> =>
+    Link.open(sentinels, address, onBegin)
+  return new OnePrimary(options, (signal) =>
+    askSentinels(environment.clock, hosts, name, open, signal),
   )
 }
 

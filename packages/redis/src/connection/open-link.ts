@@ -10,8 +10,11 @@ import { ConnectionError, closedMeanwhile } from './connections.ts'
 const restMinMs = 500
 const restMaxMs = 1_000
 
-/** Where a server is; undefined for the one that the client was configured for. */
-export type Resolve = () => Promise<Address | undefined>
+/**
+ * Where a server is; undefined for the one that the client was configured for. The signal ends the connections over
+ * which that is asked.
+ */
+export type Resolve = (signal: AbortSignal) => Promise<Address | undefined>
 
 /** Keeps one connection to an address open: after one has ended, it opens another. */
 export class OpenLink {
@@ -30,12 +33,16 @@ export class OpenLink {
   #error: unknown
   #restMs = 0
   #timer: Timer | undefined
-  #isClosed = false
+  readonly #closed = new AbortController()
 
   constructor(options: LinkOptions, resolve: Resolve) {
     this.#options = options
     this.#resolve = resolve
     this.#environment = options.environment
+  }
+
+  get #isClosed(): boolean {
+    return this.#closed.signal.aborted
   }
 
   /** The open connection, if there is one. */
@@ -68,7 +75,7 @@ export class OpenLink {
   }
 
   close(): void {
-    this.#isClosed = true
+    this.#closed.abort()
     this.#timer?.stop()
     this.#attempted?.close()
     this.#link?.close()
@@ -91,7 +98,7 @@ export class OpenLink {
   }
 
   async #attempt(): Promise<Link> {
-    const address = await this.#resolve()
+    const address = await this.#resolve(this.#closed.signal)
     // A connection that begins now would be closed by nothing until it is open.
     if (this.#isClosed) throw closedMeanwhile()
     const link = await Link.open(this.#options, address, (begun) => {

@@ -42,9 +42,9 @@ export class Server {
     this.#options = options
     this.#link = new OpenLink(options, resolve)
     // A server that is away is tried by the connection for commands alone.
-    const resolveOnceOpen: Resolve = async () => {
+    const resolveOnceOpen: Resolve = async (signal) => {
       await this.#link.get()
-      return await resolve()
+      return await resolve(signal)
     }
     this.barrier = new BarrierLine(
       this,

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { StoreProxy } from '@sluice/needs/store-proxy'
 import { hasRedis, startRedis, startReplicated } from '@sluice/test-redis'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { Address } from '../../src/clients/link.ts'
+import { type Address, Link, type OpenClient } from '../../src/clients/link.ts'
 import { Cluster } from '../../src/connection/cluster.ts'
 import { OnePrimary } from '../../src/connection/one-primary.ts'
 import { RedisConnections } from '../../src/connection/redis-connections.ts'
+import { askSentinels } from '../../src/connection/sentinel.ts'
 import { redisDriver } from '../../src/index.ts'
 import { ask, askOptions } from '../support/asks.ts'
 import { libraries, open, refusal } from './support.ts'
@@ -95,6 +96,57 @@ describe('while the primary is looked for, a close', () => {
     assert.match(String(await looking), /was closed/)
     expect(begun()).toBe(0)
   })
+
+  test('ends the connections to Sentinels that are asked, and to a server that they name', async () => {
+    const { nodes, clock, options, ...sentinels } = twoNodes()
+    const servers = twoNodes()
+    const topology = new OnePrimary(servers.options, (signal) => {
+      const open = (address: Address, onBegin: (link: Link) => void) =>
+        Link.open(options, address, onBegin)
+      return askSentinels(clock, nodes, 'main', open, signal).then(() => ({
+        host: 'node',
+        port: 1,
+      }))
+    })
+    await topology.refresh()
+    expect([sentinels.begun(), sentinels.open.size]).toEqual([2, 0])
+    sentinels.cluster.isSilent = true
+    topology.suspect()
+    await expect.poll(() => sentinels.open.size).toBe(2)
+    topology.close()
+    expect(sentinels.open.size).toBe(0)
+    await clock.step(0)
+    expect(servers.begun()).toBe(1)
+  })
+
+  test('ends the connection to a server that may be another primary', async () => {
+    const { open, options } = twoNodes()
+    let isHeld = false
+    const openClient: OpenClient = async (address, events) => {
+      const client = await options.openClient(address, events)
+      if (isHeld) await new Promise(() => {})
+      return client
+    }
+    const address = () => ({ host: 'node', port: 1 })
+    const topology = new OnePrimary({ ...options, openClient }, async () => address())
+    await topology.refresh()
+    isHeld = true
+    topology.suspect()
+    await expect.poll(() => open.size).toBe(2)
+    topology.close()
+    expect(open.size).toBe(0)
+  })
+})
+
+test('a Sentinel that is silent keeps no connection once the others agree', async () => {
+  const [answering, silent] = [twoNodes(), twoNodes()]
+  silent.cluster.isSilent = true
+  const hosts = [1, 2, 3].map((port) => ({ host: 'node', port }))
+  const open = (address: Address & { readonly port: number }, onBegin: (link: Link) => void) =>
+    Link.open((address.port === 3 ? silent : answering).options, address, onBegin)
+  const asked = askSentinels(answering.clock, hosts, 'main', open, new AbortController().signal)
+  expect(await asked).toHaveProperty('port')
+  expect([silent.begun(), silent.open.size]).toEqual([1, 0])
 })
 
 describe('the close of a primary', () => {
