@@ -216,7 +216,9 @@ export class Listener {
         if (given === nonce) resolve(true)
       }
     })
-    await send(`${proofMark}${nonce}`)
+    // A stop does not wait for a server that is silent, over whichever connection.
+    await Promise.race([send(`${proofMark}${nonce}`), this.#wait(Infinity)])
+    this.#endWait()
     if (this.#brokenBy === undefined) {
       this.#isProven = await Promise.race([came, this.#wait(proofMs).then(() => false)])
     }

@@ -52,6 +52,8 @@ let warnings: string[]
 let arrives: boolean
 /** Whether the first connection breaks while the proof is sent. */
 let breaksFirst: boolean
+/** Whether the server does not answer the statement that sends the proof. */
+let isSilent: boolean
 let listener: Listener
 let onWarning: () => void
 
@@ -62,6 +64,7 @@ beforeEach(() => {
   warnings = []
   arrives = true
   breaksFirst = false
+  isSilent = false
   onWarning = () => {}
   const environment = { clock, random: () => 0.5 }
   const limited = new Warnings(environment, () => onWarning())
@@ -74,6 +77,7 @@ beforeEach(() => {
       return connection as unknown as PgListener
     },
     async send(payload) {
+      if (isSilent) await new Promise(() => {})
       if (breaksFirst && made.length === 1) made[0]?.emit('error', new Error('57P01'))
       else if (arrives) made.at(-1)?.emit('notification', { payload })
     },
@@ -202,6 +206,16 @@ test('what breaks a connection before its proof is sent is no lack of notices', 
   await clock.step(1_000)
   expect(warnings).toEqual(['listen'])
   expect(listener.isProven).toBe(true)
+})
+
+test('a stop does not wait for a server that does not answer the proof', async () => {
+  isSilent = true
+  const started = listener.start()
+  await clock.step(0)
+  await listener.stop()
+  await started
+  expect([listener.isProven, warnings, made[0]?.isEnded]).toEqual([false, [], true])
+  expect(clock.waiters()).toBe(0)
 })
 
 test('nothing is sent on a connection that has not answered yet', async () => {
