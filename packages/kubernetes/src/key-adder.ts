@@ -100,6 +100,13 @@ export class KeyAdder {
   }
 
   #addSoon(keys: Iterable<string>): void {
-    for (const key of keys) this.#queue.addSoon(key)
+    for (const key of keys) {
+      try {
+        this.#queue.addSoon(key)
+      } catch (error) {
+        // Ours never throws. One around it may, for a key: the others are added.
+        this.#report(error)
+      }
+    }
   }
 }

@@ -123,6 +123,29 @@ test('keys that a queue refuses, and those that wait at the stop, are left to ad
   expect(down.added).toHaveLength(1)
 })
 
+test.each([
+  ['has no addMany', undefined],
+  ['refuses a batch', () => Promise.reject(new Error('a bad key'))],
+])(
+  'a queue that %s, and whose addSoon throws for a key, is given the others',
+  async (_, addMany) => {
+    const soon: string[] = []
+    const bad = new Error('of bad')
+    const addSoon = (key: string): void => {
+      if (key === 'bad') throw bad
+      soon.push(key)
+    }
+    const reported: unknown[] = []
+    const queue = { addSoon, ...(addMany && { addMany }) }
+    const adder = new KeyAdder(queue, fakeClock(), (error) => reported.push(error))
+    adder.add(['a', 'bad', 'b'])
+    await adder.stop()
+    adder.add(['c'])
+    await adder.stop()
+    expect([soon, reported]).toEqual([['a', 'b', 'c'], [bad]])
+  },
+)
+
 test('a queue of another library that has no addMany is given its keys by addSoon', async () => {
   const soon: string[] = []
   const adder = new KeyAdder({ addSoon: (key) => void soon.push(key) }, fakeClock(), () => {})
