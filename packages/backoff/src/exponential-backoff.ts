@@ -1,6 +1,6 @@
 import { type Clock, checkFunction, checkObject, checkSignal, systemClock } from '@sluice/core'
 import { askCondition } from './ask-condition.ts'
-import { Backoff } from './backoff.ts'
+import type { Backoff } from './backoff.ts'
 import { timedOut } from './interrupted.ts'
 import { neverAborted } from './never-aborted.ts'
 import { pause } from './pause.ts'
@@ -33,7 +33,7 @@ export async function exponentialBackoff(
   condition: Condition,
   options: ExponentialBackoffWaitOptions = {},
 ): Promise<void> {
-  if (!(backoff instanceof Backoff)) checkFunction('backoff.copy', checkObject('backoff', backoff))
+  checkFunction('backoff.copy', checkObject('backoff', backoff).copy)
   checkFunction('condition', condition)
   const { signal = neverAborted(), clock = systemClock } = checkObject('options', options, [
     'signal',

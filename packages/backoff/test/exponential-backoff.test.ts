@@ -24,6 +24,18 @@ describe('exponentialBackoff', () => {
     expect(askedMs).toEqual([0, 10, 30])
   })
 
+  test('a Backoff of another copy of this package counts, and what is none is named', async () => {
+    vi.resetModules()
+    const other = await import('../src/index.ts')
+    expect(other.Backoff).not.toBe(Backoff)
+    const condition = vi.fn(() => true)
+    await exponentialBackoff(new other.Backoff({ durationMs: 10, steps: 1 }) as Backoff, condition)
+    expect(condition).toHaveBeenCalledOnce()
+    await expect(exponentialBackoff({} as Backoff, condition)).rejects.toThrow(
+      'backoff.copy must be a function; got undefined',
+    )
+  })
+
   test('without steps nothing is tried', async () => {
     for (const steps of [0, -1]) {
       const { askedMs, promise } = tried({ durationMs: 10, steps })
