@@ -35,6 +35,21 @@ describe.skipIf(!hasRedis)('the close of a driver', () => {
       assert.match(String(await late), /was closed/)
     })
 
+    test('waits for what the replicas do not have yet', async () => {
+      const { primary, dispose } = await startReplicated()
+      onTestFinished(dispose)
+      const driver = redisDriver({ url: primary.url, library })
+      await driver.open({})
+      await driver.add('q', [ask('key')], askOptions)
+      const waits = async (): Promise<number> => {
+        const stats = String(await primary.command('INFO', 'commandstats'))
+        return Number(/^cmdstat_wait:calls=(\d+)/m.exec(stats)?.[1])
+      }
+      const before = await waits()
+      await driver.close()
+      expect(await waits()).toBeGreaterThan(before)
+    })
+
     test('ends a connection that is being opened', async () => {
       const server = await startRedis()
       onTestFinished(() => server.dispose())
