@@ -109,6 +109,8 @@ test('a store that refuses to be watched is asked once, until it is opened again
   const onError = vi.fn()
   for (const opened of [1, 2]) {
     const queue = createQueue<string>({ ...options, driver, onError })
+    // Opens the store, before any caller waits.
+    await queue.len()
     for (const key of ['a', 'b', 'c']) {
       const waiting = queue.get()
       await clock.step(300_000)

@@ -59,4 +59,46 @@ export const foundByTestsOfBatches: readonly FoundByTest[] = [
         'a queue that begins while another one, which is closed, opens the driver goes on with it',
     },
   },
+  {
+    name: 'a store that refuses to be watched is asked again after each quiet period',
+    edits: [
+      {
+        file: 'packages/queue/src/driver/driver-handle.ts',
+        find: ' || this.#isWatchRefused) return',
+        replace: ') return',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/queue/quieting.test.ts',
+      title: 'a store that refuses to be watched is asked once, until it is opened again',
+    },
+  },
+  {
+    name: 'a store that has refused to be watched is not asked once it is opened again',
+    edits: [
+      {
+        file: 'packages/queue/src/driver/driver-handle.ts',
+        find: '    this.#isWatchRefused = false\n',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/queue/quieting.test.ts',
+      title: 'a store that refuses to be watched is asked once, until it is opened again',
+    },
+  },
+  {
+    name: 'an addSoon that throws for a key keeps informers from adding any other',
+    edits: [
+      {
+        file: 'packages/kubernetes/src/key-adder.ts',
+        find: '// Ours never throws. One around it may, for a key: the others are added.\n        this.#report(error)',
+        replace: 'throw error',
+      },
+    ],
+    finder: {
+      file: 'packages/kubernetes/test/key-adder.test.ts',
+      title: 'and whose addSoon throws for a key, is given the others',
+    },
+  },
 ]

@@ -204,4 +204,32 @@ export const foundByTestsOfPostgresPools: readonly FoundByTest[] = [
       title: 'an answer leaves no timer behind',
     },
   },
+  {
+    name: 'a stop to listen on Postgres waits for a server that does not answer the proof of notices',
+    edits: [
+      {
+        file: 'packages/postgres/src/connection/listener.ts',
+        find: ', this.#wait(Infinity)])',
+        replace: '])',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/listener.test.ts',
+      title: 'a stop does not wait for a server that does not answer the proof',
+    },
+  },
+  {
+    name: 'a table is watched with an item that is no jsonb',
+    edits: [
+      {
+        file: 'packages/postgres/src/schema/watch-table.ts',
+        find: 'if (item !== undefined) {\n    // A cast',
+        replace: 'if (item === null) {\n    // A cast',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/schema/watch-table.test.ts',
+      title: 'SQL that the server refuses is named',
+    },
+  },
 ]

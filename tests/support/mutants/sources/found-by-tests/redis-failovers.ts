@@ -116,4 +116,18 @@ export const foundByTestsOfRedisFailovers: readonly FoundByTest[] = [
       title: 'a pause waits for a replica that came after the store was opened',
     },
   },
+  {
+    name: 'the close of a driver on Redis does not wait for replicas',
+    edits: [
+      {
+        file: 'packages/redis/src/redis-driver.ts',
+        find: '    await opened.journal.close(journalCloseMs)\n',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/closing.test.ts',
+      title: 'waits for what the replicas do not have yet',
+    },
+  },
 ]

@@ -372,4 +372,18 @@ export const foundByTestsOfRedisServers: readonly FoundByTest[] = [
       title: 'a server that is refused, also since it is a replica, has no connection left',
     },
   },
+  {
+    name: 'a connection to a Sentinel that is silent stays open once the others have answered',
+    edits: [
+      {
+        file: 'packages/redis/src/connection/sentinel.ts',
+        find: "removeEventListener('abort', end)\n    end()",
+        replace: "removeEventListener('abort', end)",
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/closing.test.ts',
+      title: 'a Sentinel that is silent keeps no connection once the others agree',
+    },
+  },
 ]
