@@ -123,6 +123,28 @@ test('a store that refuses to be watched is asked once, until it is opened again
   }
 })
 
+test('a watch that has begun when nothing needs it any more is ended', async () => {
+  const { clock, options } = setup()
+  const begun = Promise.withResolvers<() => void>()
+  const driver: Driver = Object.assign(Object.create(options.driver) as Driver, {
+    watch: () => begun.promise,
+  })
+  // Keeps the store open.
+  const adding = createQueue<string>({ ...options, name: 'adding', driver })
+  await adding.add('a')
+  const queue = createQueue<string>({ ...options, driver })
+  const waiting = queue.get()
+  await clock.step(0)
+  await queue.close()
+  expect(await waiting).toBeUndefined()
+  const end = vi.fn()
+  begun.resolve(end)
+  await clock.step(0)
+  expect(end).toHaveBeenCalledOnce()
+  await adding.close()
+  expect(end).toHaveBeenCalledOnce()
+})
+
 test('a quiet worker does not register itself again, until there is work', async () => {
   const { clock, options } = setup()
   const queue = createQueue<string>(options)

@@ -101,4 +101,33 @@ export const foundByTestsOfBatches: readonly FoundByTest[] = [
       title: 'and whose addSoon throws for a key, is given the others',
     },
   },
+  {
+    name: 'a close does not wait for the answers to keys that were given back meanwhile',
+    edits: [
+      {
+        file: 'packages/queue/src/core/lifecycle.ts',
+        find: 'answered.then(() => core.backend.idle())',
+        replace: 'answered',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/core/closing.test.ts',
+      title:
+        'a key that is given back in the last second is answered, also if the store takes longer',
+    },
+  },
+  {
+    name: 'a watch of a store that begins late goes on, though nothing needs it any more',
+    edits: [
+      {
+        file: 'packages/queue/src/driver/driver-handle.ts',
+        find: '        await end?.()\n        return',
+        replace: '        return',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/queue/quieting.test.ts',
+      title: 'a watch that has begun when nothing needs it any more is ended',
+    },
+  },
 ]
