@@ -217,8 +217,11 @@ export class Listener {
       }
     })
     // A stop does not wait for a server that is silent, over whichever connection.
-    await Promise.race([send(`${proofMark}${nonce}`), this.#wait(Infinity)])
-    this.#endWait()
+    try {
+      await Promise.race([send(`${proofMark}${nonce}`), this.#wait(Infinity)])
+    } finally {
+      this.#endWait()
+    }
     if (this.#brokenBy === undefined) {
       this.#isProven = await Promise.race([came, this.#wait(proofMs).then(() => false)])
     }
