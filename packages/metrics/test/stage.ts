@@ -252,9 +252,14 @@ export class StagedQueue {
     return { key, token: this.#token, priority: 0, failures: 0, trace }
   }
 
-  finish(finish: Finish, reply: Partial<FinishReply> = {}): void {
+  finish(
+    finish: Finish,
+    reply: Partial<FinishReply> = {},
+    dedupe: AskOptions['dedupe'] = 'client-go',
+  ): void {
     const answer: FinishReply = { outcome: 'idle', dueAt: never, failures: 0, ...reply }
-    this.publish('finish', { finishes: [finish], options: {} }, [answer])
+    const options = { dedupe, failuresExpireMs: 1 }
+    this.publish('finish', { finishes: [finish], options }, [answer])
   }
 
   done(key: string, token: number, reply: Partial<FinishReply> = {}): void {

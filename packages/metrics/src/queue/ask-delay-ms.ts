@@ -30,3 +30,15 @@ export function retryDelayMs(
   if (outcome !== 'delayed' || bucketsOf(plan).length === 0) return byKey
   return Math.max(byKey, dueAt - now)
 }
+
+/**
+ * The delay of the run that a finish requests, for a key that is ready at once all the same: the reply has the
+ * due time of the other run. 0: none, or that of a bucket, which only the store knows.
+ */
+export function secondRunMs(finish: Finish, reply: FinishReply, now: EpochMs): number {
+  if (finish.as === 'done') return finish.again?.delayMs ?? 0
+  if (finish.as !== 'retry') return 0
+  const { plan } = finish
+  if (plan !== undefined && bucketsOf(plan).length > 0) return 0
+  return retryDelayMs(finish, reply, now)
+}

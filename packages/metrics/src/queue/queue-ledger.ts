@@ -11,7 +11,7 @@ import {
   never,
 } from '@sluice/core'
 import { secondsOf } from '../provider/seconds.ts'
-import { askDelayMs, retryDelayMs } from './ask-delay-ms.ts'
+import { askDelayMs, retryDelayMs, secondRunMs } from './ask-delay-ms.ts'
 import { type DelayedKey, DueHeap } from './due-heap.ts'
 import type { Mark, ParkedKey, Running } from './ledger-entries.ts'
 import type { QueueMeters } from './queue-meters.ts'
@@ -172,9 +172,13 @@ export class QueueLedger {
     // The reply describes the run that is due already. The move is a higher priority, or a second
     // run that is earlier than before.
     this.#raise(mark, priority)
-    const laterAt = now + delayMs
+    if (dedupe === 'client-go') this.#delaySecond(key, now + delayMs, priority)
+  }
+
+  /** A second run, unless there is an earlier one. */
+  #delaySecond(key: string, laterAt: EpochMs, priority: number): void {
     const isPromised = (this.#later.get(key)?.dueAt ?? never) <= laterAt
-    if (dedupe === 'client-go' && !isPromised) this.#delay(key, laterAt, priority)
+    if (!isPromised) this.#delay(key, laterAt, priority)
   }
 
   /** The run of a parked key waits until it is unparked. An add answers so for a key that is not held. */
@@ -257,7 +261,12 @@ export class QueueLedger {
     this.#meters.workDuration.observe(secondsOf(monotonicMs - running.since))
   }
 
-  finished(finish: Finish, reply: FinishReply | Failure, moment: Moment): void {
+  finished(
+    finish: Finish,
+    reply: FinishReply | Failure,
+    dedupe: AskOptions['dedupe'],
+    moment: Moment,
+  ): void {
     if (reply.outcome === 'failed') return
     const { key, token } = finish
     const { now, monotonicMs } = moment
@@ -278,7 +287,11 @@ export class QueueLedger {
     const priority = given ?? running?.priority ?? 0
     if (reply.outcome === 'delayed') this.#delay(key, reply.dueAt, priority)
     if (reply.outcome === 'parked') this.#park(key, reply.dueAt, priority)
-    if (reply.outcome !== 'ready' || this.#marks.has(key)) return
+    if (reply.outcome !== 'ready') return
+    // The reply describes the run that is due already; the one that this finish requests is a second run.
+    const againMs = secondRunMs(finish, reply, now)
+    if (againMs > 0 && dedupe === 'client-go') this.#delaySecond(key, now + againMs, priority)
+    if (this.#marks.has(key)) return
     const { dueAt } = reply
     if (finish.as === 'release') {
       this.#mark(key, priority, { since: running?.addedAt ?? monotonicMs, dueAt, isCounted: true })

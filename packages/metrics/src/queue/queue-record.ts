@@ -107,12 +107,17 @@ export class QueueRecord {
     return false
   }
 
+  /** Counts in the keys whose delays have ended. */
+  promote(moment: Moment): void {
+    for (const store of this.stores.values()) store.ledger.promote(inStore(store, moment))
+  }
+
   /** Sets the refreshed gauges. */
   refresh(moment: Moment): void {
+    this.promote(moment)
     let unfinishedMs = 0
     let longestMs = 0
     for (const store of this.stores.values()) {
-      store.ledger.promote(inStore(store, moment))
       for (const since of store.ledger.startTimes()) {
         const ms = moment.monotonicMs - since
         unfinishedMs += ms

@@ -221,7 +221,8 @@ class ChannelRecorder implements Recorder {
       }
       case 'finish':
         request.finishes.forEach((finish, index) => {
-          ledger.finished(finish, replies[index] as FinishReply | Failure, moment)
+          const reply = replies[index] as FinishReply | Failure
+          ledger.finished(finish, reply, request.options.dedupe, moment)
         })
         return
       case 'expire':
@@ -278,10 +279,26 @@ class ChannelRecorder implements Recorder {
     this.#ticker = undefined
   }
 
+  /**
+   * Counts in the keys that became due since the last refresh: what is read from the store at the same time no
+   * longer has them as delayed.
+   */
+  #promote(): void {
+    const moment = this.#moment()
+    for (const queue of this.#queues.values()) {
+      try {
+        queue.promote(moment)
+      } catch (error) {
+        this.#options.onError(error)
+      }
+    }
+  }
+
   read(): Promise<void> {
     if (this.#isClosed) return Promise.resolve()
     if (this.#reading === undefined) {
       this.#dropRead()
+      this.#promote()
       this.#reading = this.#reader.read().finally(() => {
         this.#reading = undefined
       })

@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest'
+import { StagedQueue, stage, storeDriver } from './stage.ts'
+
+function setUp() {
+  const scene = stage()
+  return { ...scene, queue: new StagedQueue(scene.clock, storeDriver(scene.clock)) }
+}
+
+const plan = { kind: 'exponential', baseMs: 200, maxMs: 1_000 } as const
+
+test('a scrape counts the keys that became due since the last refresh', async () => {
+  const { clock, ledger, queue, recorder } = setUp()
+  queue.addAfter('later', 100)
+  await clock.step(150)
+  await recorder.read()
+  expect([ledger.value('q depth'), ledger.value('q adds')]).toEqual([1, 1])
+  queue.addAfter('after the shutdown', 100)
+  queue.notice('shut-down')
+  await clock.step(1_000)
+  await recorder.read()
+  expect([ledger.value('q depth'), ledger.value('q adds')]).toEqual([2, 2])
+})
+
+test('a provider that throws at a scrape is reported, and the scrape ends', async () => {
+  const { ledger } = stage()
+  const provider = ledger.provider()
+  const errors: unknown[] = []
+  const { clock, recorder } = stage({
+    provider: {
+      ...provider,
+      newAddsMetric: () => ({
+        inc: () => {
+          throw new Error('no')
+        },
+      }),
+    },
+    onError: (error) => errors.push(error),
+  })
+  new StagedQueue(clock, storeDriver(clock)).addAfter('later', 100)
+  await clock.step(150)
+  await recorder.read()
+  expect(errors).toHaveLength(1)
+})
+
+test('the back-off of a key that was added during its failed run ends in a second run', async () => {
+  const { clock, ledger, queue } = setUp()
+  queue.add('a')
+  const token = queue.claim('a')
+  queue.add('a')
+  queue.finish(
+    { as: 'retry', key: 'a', token, delayMs: 0, plan },
+    { outcome: 'ready', dueAt: 0, failures: 1 },
+  )
+  const second = queue.claim('a', { askedAt: 0 })
+  expect([ledger.value('q depth'), ledger.value('q adds')]).toEqual([0, 2])
+  await clock.step(500)
+  expect([ledger.value('q depth'), ledger.value('q adds')]).toEqual([1, 3])
+  queue.done('a', second, { outcome: 'ready', dueAt: 200 })
+  queue.claim('a', { askedAt: 0 })
+  expect(ledger.observations('q latency')).toEqual([0, 0, 0.3])
+  expect(ledger.value('q adds')).toBe(3)
+})
+
+test('so does the delay that a handler asked for; an earlier second run stays', async () => {
+  const { clock, ledger, queue } = setUp()
+  const runAgain = (delayMs: number) => {
+    const token = queue.claim('a', { askedAt: 0 })
+    queue.add('a')
+    queue.finish(
+      { as: 'done', key: 'a', token, forget: true, again: { delayMs, priority: 0 } },
+      { outcome: 'ready', dueAt: clock.now() },
+    )
+  }
+  queue.add('a')
+  runAgain(300)
+  runAgain(800)
+  queue.claim('a', { askedAt: 0 })
+  await clock.step(500)
+  queue.claim('a', { askedAt: 0 })
+  expect(ledger.observations('q latency')).toEqual([0, 0, 0, 0.2])
+})
+
+test('there is no second run where runs are merged, or where only the store knows the delay', async () => {
+  const { clock, ledger, queue } = setUp()
+  const bucket = { kind: 'bucket', name: '', perSecond: 1, burst: 1 } as const
+  for (const [key, limits, dedupe] of [
+    ['a', plan, 'earliest'],
+    ['b', { kind: 'maxOf', of: [plan, bucket] }, 'client-go'],
+  ] as const) {
+    queue.add(key)
+    const token = queue.claim(key)
+    queue.add(key)
+    queue.finish(
+      { as: 'retry', key, token, delayMs: 0, plan: limits },
+      { outcome: 'ready', dueAt: 0, failures: 1 },
+      dedupe,
+    )
+    queue.claim(key, { askedAt: 0 })
+  }
+  await clock.step(1_000)
+  expect([ledger.value('q depth'), ledger.value('q adds')]).toEqual([0, 4])
+})
