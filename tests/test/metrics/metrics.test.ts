@@ -111,6 +111,21 @@ describe.each(ways)('the metrics of a queue in %s', (_name, depthName, way) => {
     expect(await read(depthName)).toBe(0)
   })
 
+  test('a key that an operator takes from its holder is in the depth, and was added only once', async () => {
+    const { clock, queue, read } = setUp()
+    await queue.add('hangs')
+    const hung = (await queue.get()) as Held<string>
+    await clock.step(1_000)
+    expect(await queue.inspect.release('hangs')).toBe('changed')
+    expect(await read(depthName)).toBe(1)
+    expect(await read(worked)).toBeCloseTo(1, 6)
+    const again = (await queue.get()) as Held<string>
+    expect(await read(depthName)).toBe(0)
+    expect(await read(adds)).toBe(1)
+    expect(await hung.done()).toBe('lost')
+    await again.done()
+  })
+
   test('what waits is seen, by why it waits; and counted in when its time comes', async () => {
     const { clock, queue, read } = setUp()
     await queue.addAfter('later', 10_000)

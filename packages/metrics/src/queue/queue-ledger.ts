@@ -264,7 +264,7 @@ export class QueueLedger {
   finished(
     finish: Finish,
     reply: FinishReply | Failure,
-    dedupe: AskOptions['dedupe'],
+    dedupe: AskOptions['dedupe'] | undefined,
     moment: Moment,
   ): void {
     if (reply.outcome === 'failed') return
@@ -300,6 +300,12 @@ export class QueueLedger {
     } else {
       this.#mark(key, priority, { since: undefined, dueAt, isCounted: false })
     }
+  }
+
+  /** An operator took a key from its holder, which may be in another process. */
+  released(key: string, token: number, reply: FinishReply, moment: Moment): void {
+    if (!this.#isAlone && !this.#running.has(token)) return
+    this.finished({ as: 'release', key, token }, reply, undefined, moment)
   }
 
   /** A lease is lost, or a Held was dropped: its run is no longer counted as running. */

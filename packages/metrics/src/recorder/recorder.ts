@@ -38,6 +38,7 @@ interface Seen {
   readonly options: AskOptions
   readonly merged?: number
   readonly keys: readonly string[]
+  readonly key: string
   readonly finishes: readonly Finish[]
   readonly leases: readonly Lease[]
   readonly verb: string
@@ -240,13 +241,17 @@ class ChannelRecorder implements Recorder {
   }
 
   #recordOperation(
-    { verb, keys }: Seen,
+    { verb, keys, key, token }: Seen,
     result: unknown,
     { ledger }: StoreRecord,
     moment: Moment,
   ): void {
     if (verb === 'purge') ledger.purged()
     if (!Array.isArray(result)) return
+    if (verb === 'release') {
+      for (const reply of result) ledger.released(key, token, reply as FinishReply, moment)
+      return
+    }
     keys.forEach((key, index) => {
       if (result[index] !== 'changed') return
       if (verb === 'remove') ledger.cancelled(key)
