@@ -51,3 +51,27 @@ test('on a store that others use too, a key that another process holds is measur
   expect(ledger.observations('q latency')).toEqual([0, 0.6])
   expect([ledger.value('q depth'), errors]).toEqual([0, []])
 })
+
+test('a delay of a key that is given back is over where runs are merged, and stays where they are not', async () => {
+  const { clock, ledger } = stage()
+  const queue = new StagedQueue(clock, storeDriver(clock))
+  /** Adds a held key for later, and gives it back. */
+  const giveBack = (key: string, dedupe: 'client-go' | 'earliest', as: string): void => {
+    queue.ask({ key }, {}, 0, dedupe)
+    const token = queue.claim(key)
+    const laterAt = clock.now() + 1_000
+    queue.ask({ key, delayMs: 1_000, maxWaitMs: undefined }, { dueAt: laterAt }, 0, dedupe)
+    if (as === 'operator') release(queue, key, token)
+    else if (as === 'park') {
+      queue.finish({ as, key, token }, { outcome: 'parked', dueAt: 0 }, dedupe)
+      queue.publish('operate', { verb: 'unpark', keys: [key] }, ['changed'])
+    } else queue.finish({ as: 'release', key, token }, { outcome: 'ready', dueAt: 0 }, dedupe)
+    queue.done(key, queue.claim(key, { askedAt: 0 }))
+  }
+  for (const as of ['release', 'park', 'operator']) giveBack(`merged, ${as}`, 'earliest', as)
+  await clock.step(1_000)
+  expect(ledger.value('q depth')).toBe(0)
+  for (const as of ['release', 'park', 'operator']) giveBack(`two, ${as}`, 'client-go', as)
+  await clock.step(1_000)
+  expect(ledger.value('q depth')).toBe(3)
+})

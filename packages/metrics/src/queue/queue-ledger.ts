@@ -57,6 +57,8 @@ export class QueueLedger {
   readonly #later = new DueHeap()
   /** The pending runs of parked keys, if no other process can change them. */
   readonly #parked = new Map<string, ParkedKey>()
+  /** That of the last add: an operator's release does not say how it merges runs. */
+  #dedupe: AskOptions['dedupe'] = 'client-go'
 
   constructor(meters: QueueMeters, isAlone: boolean) {
     this.#meters = meters
@@ -122,6 +124,7 @@ export class QueueLedger {
 
   asked(ask: Ask, reply: AskReply | Failure, { dedupe }: AskOptions, moment: Moment): void {
     if (reply.outcome === 'failed' || reply.outcome === 'full') return
+    this.#dedupe = dedupe
     const delayMs = askDelayMs(ask, reply)
     // An addAfter has a mode for merging with the pending run; an add has none.
     const isRetry = ask.failed === true || delayMs > 0 || 'maxWaitMs' in ask
@@ -264,7 +267,7 @@ export class QueueLedger {
   finished(
     finish: Finish,
     reply: FinishReply | Failure,
-    dedupe: AskOptions['dedupe'] | undefined,
+    dedupe: AskOptions['dedupe'],
     moment: Moment,
   ): void {
     if (reply.outcome === 'failed') return
@@ -285,6 +288,9 @@ export class QueueLedger {
     this.promote(moment)
     const given = finish.as === 'retry' ? finish.priority : again?.priority
     const priority = given ?? running?.priority ?? 0
+    // A delayed run of a key that is given back merges with the run that is put back.
+    if (dedupe === 'earliest' && (finish.as === 'release' || finish.as === 'park'))
+      this.#later.delete(key)
     if (reply.outcome === 'delayed') this.#delay(key, reply.dueAt, priority)
     if (reply.outcome === 'parked') this.#park(key, reply.dueAt, priority)
     if (reply.outcome !== 'ready') return
@@ -305,7 +311,7 @@ export class QueueLedger {
   /** An operator took a key from its holder, which may be in another process. */
   released(key: string, token: number, reply: FinishReply, moment: Moment): void {
     if (!this.#isAlone && !this.#running.has(token)) return
-    this.finished({ as: 'release', key, token }, reply, undefined, moment)
+    this.finished({ as: 'release', key, token }, reply, this.#dedupe, moment)
   }
 
   /** A lease is lost, or a Held was dropped: its run is no longer counted as running. */
