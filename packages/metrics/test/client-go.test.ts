@@ -128,6 +128,7 @@ test('beside a worker, a wait ends with the handler or the finish, and a release
   await clock.step(1_000)
   queue.finish({ as: 'release', key: 'a', token: early }, { outcome: 'ready', dueAt: 0 })
   expect(ledger.observations('q latency')).toEqual([])
+  expect(ledger.observations('q work')).toEqual([])
   const token = queue.claim('a')
   await clock.step(1_000)
   queue.run(token, 1)({ result: 'success' })

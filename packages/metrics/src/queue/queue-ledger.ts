@@ -256,7 +256,7 @@ export class QueueLedger {
     this.#waited(running)
   }
 
-  /** The work on a key has ended, once: its handler has returned, or it is given back without one. */
+  /** The work on a key has ended, once: its handler has returned, or it is finished without one. */
   runEnded(token: number, monotonicMs: number): void {
     const running = this.#running.get(token)
     if (running === undefined || running.hasReturned) return
@@ -276,7 +276,8 @@ export class QueueLedger {
     const running = this.#running.get(token)
     // `get` has handed it out, in a process that has a worker too; a release gives it back before a handler was called.
     if (running !== undefined && finish.as !== 'release') this.#waited(running)
-    this.runEnded(token, monotonicMs)
+    // Nothing has worked on a key that was claimed ahead of a free slot, and is given back.
+    if (running?.isWaiting !== true) this.runEnded(token, monotonicMs)
     this.#running.delete(token)
     if (reply.outcome === 'lost') return
     if (finish.as === 'retry') {
