@@ -66,7 +66,8 @@ test('a delay of a key that is given back is over where runs are merged, and sta
       queue.finish({ as, key, token }, { outcome: 'parked', dueAt: 0 }, dedupe)
       queue.publish('operate', { verb: 'unpark', keys: [key] }, ['changed'])
     } else queue.finish({ as: 'release', key, token }, { outcome: 'ready', dueAt: 0 }, dedupe)
-    queue.done(key, queue.claim(key, { askedAt: 0 }))
+    const second = { outcome: 'delayed', dueAt: laterAt } as const
+    queue.done(key, queue.claim(key, { askedAt: 0 }), dedupe === 'client-go' ? second : {})
   }
   for (const as of ['release', 'park', 'operator']) giveBack(`merged, ${as}`, 'earliest', as)
   await clock.step(1_000)

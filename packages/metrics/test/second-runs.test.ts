@@ -100,3 +100,51 @@ test('there is no second run where runs are merged, or where only the store know
   await clock.step(1_000)
   expect([ledger.value('q depth'), ledger.value('q adds')]).toEqual([0, 4])
 })
+
+test('a second run that has merged in the store by the time of a claim is not counted', async () => {
+  const { clock, ledger, queue } = setUp()
+  queue.add('a')
+  // In the store it is due a moment earlier.
+  queue.addAfter('a', 100, 'moved')
+  await clock.step(99.9)
+  const token = queue.claim('a', { askedAt: 0 })
+  await clock.step(1_000)
+  expect(ledger.value('q depth')).toBe(0)
+  queue.done('a', token)
+  expect([ledger.value('q depth'), ledger.value('q adds')]).toEqual([0, 1])
+})
+
+test('one that was ready at the finish is counted once, also if it is claimed at once', async () => {
+  const { clock, ledger, queue } = setUp()
+  queue.add('a')
+  queue.addAfter('a', 100, 'moved')
+  const token = queue.claim('a', { askedAt: 0 })
+  await clock.step(99.9)
+  queue.done('a', token, { outcome: 'ready', dueAt: 99.9 })
+  queue.claim('a', { askedAt: 0 })
+  await clock.step(1_000)
+  expect([ledger.value('q depth'), ledger.value('q adds')]).toEqual([0, 2])
+})
+
+test('a delay that ends between an add in the store and its answer is one run with it', async () => {
+  const { clock, ledger, queue } = setUp()
+  queue.addAfter('a', 100)
+  await clock.step(100)
+  // In the store the add was a moment before the end of the delay.
+  queue.ask({ key: 'a' }, { outcome: 'added', dueAt: 99.9 })
+  expect([ledger.value('q depth'), ledger.value('q adds')]).toEqual([1, 1])
+  queue.done('a', queue.claim('a', { askedAt: 0 }))
+  expect([ledger.value('q depth'), ledger.value('q adds')]).toEqual([0, 1])
+})
+
+test('a key that is finished without another run is not in the depth', async () => {
+  const { clock, ledger, queue } = setUp()
+  queue.add('a')
+  queue.addAfter('a', 100, 'moved')
+  // Several milliseconds before its time here, the second run has merged in the store.
+  await clock.step(95)
+  const token = queue.claim('a', { askedAt: 0 })
+  await clock.step(1_000)
+  queue.done('a', token)
+  expect(ledger.value('q depth')).toBe(0)
+})

@@ -1,6 +1,24 @@
 import type { EpochMs } from '@sluice/core'
 import type { DelayedKey } from './due-heap.ts'
 
+/**
+ * An instant by both clocks: the store's time, in which instants are given, and the monotonic
+ * clock.
+ */
+export interface Moment {
+  readonly now: EpochMs
+  readonly monotonicMs: number
+}
+
+/** The part of a claim that a ledger reads. Claims through a direct queue have no `readyAt`. */
+export interface SeenClaim {
+  readonly key: string
+  readonly token: number
+  readonly priority: number
+  readonly askedAt: EpochMs
+  readonly readyAt?: EpochMs
+}
+
 /** A key in the dirty set of the original: ready, or added again while it is held. */
 export interface Mark {
   /**

@@ -13,32 +13,20 @@ import {
 import { secondsOf } from '../provider/seconds.ts'
 import { askDelayMs, retryDelayMs, secondRunMs } from './ask-delay-ms.ts'
 import { type DelayedKey, DueHeap } from './due-heap.ts'
-import type { Mark, ParkedKey, Running } from './ledger-entries.ts'
+import type { Mark, Moment, ParkedKey, Running, SeenClaim } from './ledger-entries.ts'
 import type { QueueMeters } from './queue-meters.ts'
 
 /** How many keys of a shared store are kept between their add and their claim. */
 const sharedMarksMax = 10_000
 
+/**
+ * The due time of a second run is computed here, a moment after the store has set it. One that is closer than this
+ * may have merged in the store with the run before it.
+ */
+const secondRunMsMin = 1
+
 /** A key that has been due for longer than any call takes was due before it was added again. */
 const dueBeforeMs = 1_000
-
-/**
- * An instant by both clocks: the store's time, in which instants are given, and the monotonic
- * clock.
- */
-export interface Moment {
-  readonly now: EpochMs
-  readonly monotonicMs: number
-}
-
-/** The part of a claim that a ledger reads. Claims through a direct queue have no `readyAt`. */
-export interface SeenClaim {
-  readonly key: string
-  readonly token: number
-  readonly priority: number
-  readonly askedAt: EpochMs
-  readonly readyAt?: EpochMs
-}
 
 /**
  * The state of one queue of one store by the rules of client-go: which keys are in its dirty set,
@@ -154,9 +142,13 @@ export class QueueLedger {
       return
     }
     this.#unmark(key)
-    const known = this.#later.get(key)?.priority ?? priority
+    const later = this.#later.get(key)?.priority ?? priority
+    const highest = Math.max(priority, later, mark?.priority ?? priority)
     if (dedupe === 'earliest') this.#later.delete(key)
-    this.#enter(key, Math.max(priority, known), monotonicMs, dueAt)
+    // A delayed run that became due between the store's answer and now merges with this one.
+    if (this.#isAlone && mark !== undefined) {
+      this.#mark(key, highest, { since: monotonicMs, dueAt, isCounted: true })
+    } else this.#enter(key, highest, monotonicMs, dueAt)
   }
 
   #askedLater(
@@ -200,6 +192,12 @@ export class QueueLedger {
     this.#parked.set(key, { key, dueAt, laterAt, priority: Math.max(priority, known.priority) })
   }
 
+  /** Drops a second run that may have merged: if it has not, the finish of the run before it reports it. */
+  #dropMerged(key: string, now: EpochMs): void {
+    const second = this.#later.get(key)
+    if (second !== undefined && second.dueAt - now < secondRunMsMin) this.#later.delete(key)
+  }
+
   #isHeld(key: string): boolean {
     for (const running of this.#running.values()) if (running.key === key) return true
     return false
@@ -216,6 +214,7 @@ export class QueueLedger {
     this.promote(moment)
     const { key, token, priority, askedAt, readyAt } = claim
     const { now, monotonicMs } = moment
+    this.#dropMerged(key, now)
     const found = this.#unmark(key)
     // An entry older than the run was claimed by another process, and the key was added again.
     const mark =
@@ -294,7 +293,9 @@ export class QueueLedger {
       this.#later.delete(key)
     if (reply.outcome === 'delayed') this.#delay(key, reply.dueAt, priority)
     if (reply.outcome === 'parked') this.#park(key, reply.dueAt, priority)
+    if (reply.outcome === 'idle' && this.#isAlone) this.cancelled(key)
     if (reply.outcome !== 'ready') return
+    this.#dropMerged(key, now)
     // The reply describes the run that is due already; the one that this finish requests is a second run.
     const againMs = secondRunMs(finish, reply, now)
     if (againMs > 0 && dedupe === 'client-go') this.#delaySecond(key, now + againMs, priority)

@@ -1,7 +1,7 @@
 import type { Driver, RunRequest, RunResult, SluiceEvent } from '@sluice/core'
 import { secondsOf } from '../provider/seconds.ts'
 import type { Election } from '../recorder/election.ts'
-import type { Moment } from './queue-ledger.ts'
+import type { Moment } from './ledger-entries.ts'
 import { QueueLedger } from './queue-ledger.ts'
 import type { QueueMeters } from './queue-meters.ts'
 

@@ -15,7 +15,7 @@ import type {
   Ticker,
 } from '@sluice/core'
 import type { CounterMetric } from '../provider/provider.ts'
-import type { Moment, SeenClaim } from '../queue/queue-ledger.ts'
+import type { Moment, SeenClaim } from '../queue/ledger-entries.ts'
 import { QueueMeters } from '../queue/queue-meters.ts'
 import { inStore, QueueRecord, type StoreRecord } from '../queue/queue-record.ts'
 import { listen } from './listener.ts'
