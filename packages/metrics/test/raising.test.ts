@@ -70,10 +70,13 @@ describe('addAfter of a ready key, alone', () => {
   }
 
   test("under 'earliest' raises its priority, and promises nothing for later", async () => {
-    const { clock, ledger, later, finish } = setUp()
+    const { clock, ledger, queue, later } = setUp()
     later(5_000, 'moved', 'earliest')
-    finish()
+    const token = queue.claim('foo')
+    // While it is held: its finish says that nothing is pending.
     await clock.step(10_000)
+    expect([ledger.value('q adds'), ledger.value('q depth')]).toEqual([1, 0])
+    queue.done('foo', token)
     expect([ledger.value('q adds'), ledger.value('q depth')]).toEqual([1, 0])
   })
 

@@ -119,8 +119,8 @@ export const foundByTestsOfMetrics: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/metrics/src/queue/queue-ledger.ts',
-        find: "if (dedupe === 'client-go' && !isPromised)",
-        replace: 'if (!isPromised)',
+        find: "if (dedupe === 'client-go') this.#delaySecond(key, now + delayMs, priority)",
+        replace: 'this.#delaySecond(key, now + delayMs, priority)',
       },
     ],
     finder: {
