@@ -310,7 +310,7 @@ export const foundByTestsOfPostgresConnections: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/postgres/test/schema/watch-table.test.ts',
-      title: 'SQL that the server refuses is named as that of the caller',
+      title: 'SQL that the server refuses is named',
     },
   },
   {

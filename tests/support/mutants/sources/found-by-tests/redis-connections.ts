@@ -387,18 +387,4 @@ export const foundByTestsOfRedisConnections: readonly FoundByTest[] = [
       title: 'without a file handle for redis, ioredis is not used',
     },
   },
-  {
-    name: 'a close leaves the connections over which Sentinels are asked',
-    edits: [
-      {
-        file: 'packages/redis/src/connection/sentinel.ts',
-        find: "  signal.addEventListener('abort', end)\n",
-        replace: '',
-      },
-    ],
-    finder: {
-      file: 'packages/redis/test/connection/closing.test.ts',
-      title: 'ends the connections to Sentinels that are asked, and to a server that they name',
-    },
-  },
 ]

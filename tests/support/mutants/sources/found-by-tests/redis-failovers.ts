@@ -130,4 +130,18 @@ export const foundByTestsOfRedisFailovers: readonly FoundByTest[] = [
       title: 'waits for what the replicas do not have yet',
     },
   },
+  {
+    name: 'a close leaves the connections over which Sentinels are asked',
+    edits: [
+      {
+        file: 'packages/redis/src/connection/sentinel.ts',
+        find: "  signal.addEventListener('abort', end)\n",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/closing.test.ts',
+      title: 'ends the connections to Sentinels that are asked, and to a server that they name',
+    },
+  },
 ]

@@ -265,8 +265,8 @@ export const foundByTestsOfRedisServers: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/redis/src/connection/open-link.ts',
-        find: 'this.#isClosed = true\n    this.#timer?.stop()',
-        replace: 'this.#isClosed = true',
+        find: 'this.#closed.abort()\n    this.#timer?.stop()',
+        replace: 'this.#closed.abort()',
       },
     ],
     finder: {
