@@ -73,7 +73,7 @@ async function sqliteFindings(
     {
       check: 'file',
       level: 'ok',
-      summary: `${keys ?? 'uncounted'} keys in ${fileBytes} bytes`,
+      summary: `${keys ?? 'uncounted'} ${keys === 1 ? 'key' : 'keys'} in ${fileBytes} bytes`,
       facts: { keys: keys ?? null, bytes: fileBytes },
     },
     {
