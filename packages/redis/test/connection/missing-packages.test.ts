@@ -5,16 +5,14 @@ import { expect, test } from 'vitest'
 type Causes = Readonly<Record<string, { readonly code: string; readonly message: string }>>
 
 const program = (causes: Causes): string => `
-import * as nodeModule from 'node:module'
-const hooks = 'data:text/javascript,' + encodeURIComponent(\`
+import { registerHooks } from 'node:module'
 const causes = ${JSON.stringify(causes)}
-export function resolve(name, context, next) {
-  if (Object.hasOwn(causes, name)) throw Object.assign(new Error(causes[name].message), causes[name])
-  return next(name, context)
-}\`)
-// Node 22.14 has only the hooks of a thread of their own.
-if (nodeModule.registerHooks === undefined) nodeModule.register(hooks)
-else nodeModule.registerHooks(await import(hooks))
+registerHooks({
+  resolve(name, context, next) {
+    if (Object.hasOwn(causes, name)) throw Object.assign(new Error(causes[name].message), causes[name])
+    return next(name, context)
+  },
+})
 const { redisDriver } = await import(${JSON.stringify(new URL('../../src/index.ts', import.meta.url).href)})
 const { systemEnvironment } = await import('@sluice/core/driver')
 // No server listens on this port.
