@@ -109,12 +109,13 @@ export class OpenLink {
       throw closedMeanwhile()
     }
     this.#link = link
-    this.#restMs = 0
+    this.#restMs = restMinMs
     link.onClose = () => {
       this.#link = undefined
       this.#error = new Error('the connection has ended')
       this.onFailure()
-      this.#openLater()
+      // At once, not by a timer: until that fires, what is sent is rejected, such as a command that is repeated.
+      this.get().catch(() => {})
     }
     link.onUnsubscribed = () => this.onUnsubscribed()
     this.onOpen(link)

@@ -1,9 +1,13 @@
+import assert from 'node:assert/strict'
 import { systemEnvironment } from '@sluice/core/driver'
 import { fakeClock } from '@sluice/core/testing'
-import { describe, expect, test } from 'vitest'
+import { hasRedis, startRedis } from '@sluice/test-redis'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Address, LinkOptions } from '../../src/clients/link.ts'
 import { Cluster } from '../../src/connection/cluster.ts'
+import { ConnectionError } from '../../src/connection/connections.ts'
 import { OnePrimary } from '../../src/connection/one-primary.ts'
+import { libraries, open, refusal } from './support.ts'
 
 const seconds = 20
 
@@ -48,4 +52,22 @@ describe('while no server can be reached', () => {
       expect(tried).toBeLessThanOrEqual(seconds + 1)
     }
   })
+})
+
+describe.skipIf(!hasRedis)('while the server can be reached', () => {
+  test.each(libraries)(
+    'a command after the end of a connection waits for the next: %s',
+    async (library) => {
+      const server = await startRedis()
+      onTestFinished(() => server.dispose())
+      const connections = await open({ url: server.url, library })
+      const lost = refusal(connections.send('k', ['BLPOP', 'nothing', '0']))
+      await expect.poll(() => server.info('blocked_clients')).toBe('1')
+      await server.command('CLIENT', 'KILL', 'TYPE', 'normal')
+      const error = await lost
+      assert.ok(error instanceof ConnectionError && error.wasSent)
+      // A call that is repeated is sent at once, and the server is there.
+      assert.equal(await connections.send('k', ['PING']), 'PONG')
+    },
+  )
 })

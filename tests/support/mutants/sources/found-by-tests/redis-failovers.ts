@@ -144,4 +144,18 @@ export const foundByTestsOfRedisFailovers: readonly FoundByTest[] = [
       title: 'ends the connections to Sentinels that are asked, and to a server that they name',
     },
   },
+  {
+    name: 'what follows the end of a connection to Redis is rejected',
+    edits: [
+      {
+        file: 'packages/redis/src/connection/open-link.ts',
+        find: 'this.get().catch(() => {})',
+        replace: 'this.#openLater()',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/attempts.test.ts',
+      title: 'a command after the end of a connection waits for the next',
+    },
+  },
 ]
