@@ -359,3 +359,26 @@ test('conformance hands over to the suite, with its words and its exit codes', a
   const document = await output([...argv, '-o', 'json'], { cwd: folder })
   expect(JSON.parse(document)).toMatchObject({ driver: 'memory', tally: { failed: 0 } })
 })
+
+test('with -o json, the list of cases and errors of the suite are documents', async () => {
+  const list = await output(['conformance', '--list', '--only', 'subject', '-o', 'json'])
+  const { cases } = JSON.parse(list) as { cases: readonly unknown[] }
+  expect(cases[0]).toMatchObject({ id: 'subject.isolated' })
+  const { code, out, err } = await cli(['conformance', '--only', 'nonsense', '-o', 'json'])
+  expect([code, out]).toEqual([2, ''])
+  expect(JSON.parse(err)).toEqual({
+    error: { code: 'ERR_USAGE', message: '--only nonsense: no such case; see --list', exitCode: 2 },
+  })
+  const folder = scratchFolder()
+  writeFileSync(join(folder, 'none.mjs'), 'export const create = () => ({ driver: {} })')
+  const argv = ['conformance', './none.mjs', '-o', 'json']
+  const none = await cli(argv, { cwd: folder })
+  expect([none.code, none.out]).toEqual([1, ''])
+  expect(JSON.parse(none.err)).toEqual({
+    error: {
+      code: 'ERR_UNSUPPORTED',
+      message: expect.stringContaining('these verbs are required'),
+      exitCode: 1,
+    },
+  })
+})

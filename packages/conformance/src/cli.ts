@@ -160,7 +160,9 @@ export async function runCommandLine(
     }
     const cases = chosenCases(values.only)
     if (values.list === true) {
-      for (const { id, title } of cases) world.out(`${id}  ${title}\n`)
+      const listed = cases.map(({ id, title }) => ({ id, title }))
+      if (values.json === true) world.out(`${JSON.stringify({ cases: listed }, undefined, 2)}\n`)
+      else for (const { id, title } of listed) world.out(`${id}  ${title}\n`)
       return exitCodes.ok
     }
     const [path, ...others] = positionals

@@ -123,6 +123,14 @@ test('the cases can be listed', async () => {
   expect(out).toContain('subject.isolated  two subjects do not see each other\n')
 })
 
+test('with --json the list is one document', async () => {
+  const { code, out } = await run('--list', '--json', '--only', 'subject')
+  expect(code).toBe(exitCodes.ok)
+  const { cases } = JSON.parse(out) as { cases: readonly unknown[] }
+  expect(cases[0]).toEqual({ id: 'subject.isolated', title: 'two subjects do not see each other' })
+  expect(cases.length).toBeGreaterThan(1)
+})
+
 test('a group of cases is chosen as documents name it, or by its name', async () => {
   const [named, written] = [
     await run('--list', '--only', 'done'),

@@ -1,5 +1,5 @@
 import type { CommandSpec } from '../../command.ts'
-import { CommandError } from '../../command-error.ts'
+import { CommandError, usageError } from '../../command-error.ts'
 import { type ExitCode, exitCodes } from '../../exit-codes.ts'
 import { flagOf, type Input } from '../../input.ts'
 
@@ -76,6 +76,8 @@ export const conformance: CommandSpec = {
     const { stdout, stderr } = terminal
     // Writes are queued in order; the last one is awaited.
     let written = Promise.resolve()
+    const isJson = input.text('output') === 'json'
+    let said = ''
     const code = await runCommandLine(argv, {
       cwd: terminal.cwd,
       isTerminal: stderr.isTTY,
@@ -83,10 +85,16 @@ export const conformance: CommandSpec = {
         written = written.then(() => stdout.write(text))
       },
       err: (text) => {
-        written = written.then(() => stderr.write(text))
+        said += text
+        if (!isJson) written = written.then(() => stderr.write(text))
       },
     })
     await written
+    if (isJson && said !== '') {
+      // The usage of the suite comes after an empty line.
+      if (code === 2) throw usageError(said.split('\n\n')[0] as string)
+      throw new CommandError('ERR_UNSUPPORTED', said.trimEnd(), exitCodes.failed)
+    }
     return code === 0 ? exitCodes.ok : code === 2 ? exitCodes.usage : exitCodes.failed
   },
 }
