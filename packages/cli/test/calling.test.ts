@@ -362,10 +362,12 @@ test('conformance hands over to the suite, with its words and its exit codes', a
 
 test('with -o json, the list of cases and errors of the suite are documents', async () => {
   const list = await output(['conformance', '--list', '--only', 'subject', '-o', 'json'])
+  expect(list).toMatch(/^\{/)
   const { cases } = JSON.parse(list) as { cases: readonly unknown[] }
   expect(cases[0]).toMatchObject({ id: 'subject.isolated' })
   const { code, out, err } = await cli(['conformance', '--only', 'nonsense', '-o', 'json'])
   expect([code, out]).toEqual([2, ''])
+  expect(err).toMatch(/^\{/)
   expect(JSON.parse(err)).toEqual({
     error: { code: 'ERR_USAGE', message: '--only nonsense: no such case; see --list', exitCode: 2 },
   })

@@ -126,6 +126,7 @@ test('the cases can be listed', async () => {
 test('with --json the list is one document', async () => {
   const { code, out } = await run('--list', '--json', '--only', 'subject')
   expect(code).toBe(exitCodes.ok)
+  expect(out).toMatch(/^\{/)
   const { cases } = JSON.parse(out) as { cases: readonly unknown[] }
   expect(cases[0]).toEqual({ id: 'subject.isolated', title: 'two subjects do not see each other' })
   expect(cases.length).toBeGreaterThan(1)

@@ -142,4 +142,32 @@ export const foundByTestsOfConformance: readonly FoundByTest[] = [
       title: 'calls to a process that is ending have an unknown outcome, and do not fail its kill',
     },
   },
+  {
+    name: 'with --json the conformance suite lists its cases as text',
+    edits: [
+      {
+        file: 'packages/conformance/src/cli.ts',
+        find: 'if (values.json === true) world.out(`${JSON',
+        replace: 'if (values.json === null) world.out(`${JSON',
+      },
+    ],
+    finder: {
+      file: 'packages/conformance/test/cli.test.ts',
+      title: 'with --json the list is one document',
+    },
+  },
+  {
+    name: 'with -o json an error of the conformance suite is text',
+    edits: [
+      {
+        file: 'packages/cli/src/commands/stores/conformance.ts',
+        find: "const isJson = input.text('output') === 'json'",
+        replace: 'const isJson = false',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/calling.test.ts',
+      title: 'with -o json, the list of cases and errors of the suite are documents',
+    },
+  },
 ]
