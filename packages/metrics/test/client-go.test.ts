@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { SharedStore, StagedQueue, stage, storeDriver } from './stage.ts'
+import { SharedStore, StagedQueue, stage, storeDriver, throwingAtAdds } from './stage.ts'
 
 function setUp() {
   const scene = stage()
@@ -175,16 +175,8 @@ test('two recorders never take the events from each other', () => {
 test('a provider that throws is reported, and the queue goes on', () => {
   const errors: unknown[] = []
   const { clock, ledger } = stage()
-  const provider = ledger.provider()
   stage({
-    provider: {
-      ...provider,
-      newAddsMetric: () => ({
-        inc: () => {
-          throw new Error('no')
-        },
-      }),
-    },
+    provider: throwingAtAdds(ledger.provider()),
     onError: (error) => errors.push(error),
   })
   new StagedQueue(clock, storeDriver(clock)).add('a')

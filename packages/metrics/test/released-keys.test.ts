@@ -52,7 +52,7 @@ test('on a store that others use too, a key that another process holds is measur
   expect([ledger.value('q depth'), errors]).toEqual([0, []])
 })
 
-test('a delay of a key that is given back is over where runs are merged, and stays where they are not', async () => {
+test('the delay of a released key has ended where runs are merged, and goes on where they are not', async () => {
   const { clock, ledger } = stage()
   const queue = new StagedQueue(clock, storeDriver(clock))
   /** Adds a held key for later, and gives it back. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { StagedQueue, stage, storeDriver } from './stage.ts'
+import { StagedQueue, stage, storeDriver, throwingAtAdds } from './stage.ts'
 
 function setUp() {
   const scene = stage()
@@ -23,17 +23,9 @@ test('a scrape counts the keys that became due since the last refresh', async ()
 
 test('a provider that throws at a scrape is reported, and the scrape ends', async () => {
   const { ledger } = stage()
-  const provider = ledger.provider()
   const errors: unknown[] = []
   const { clock, recorder } = stage({
-    provider: {
-      ...provider,
-      newAddsMetric: () => ({
-        inc: () => {
-          throw new Error('no')
-        },
-      }),
-    },
+    provider: throwingAtAdds(ledger.provider()),
     onError: (error) => errors.push(error),
   })
   new StagedQueue(clock, storeDriver(clock)).addAfter('later', 100)

@@ -295,3 +295,15 @@ export function stage(options: Partial<CustomRecorderOptions> = {}) {
   })
   return { clock, ledger, errors, recorder }
 }
+
+/** A provider whose counter of adds throws. */
+export function throwingAtAdds(provider: MetricsProvider): MetricsProvider {
+  return {
+    ...provider,
+    newAddsMetric: () => ({
+      inc: () => {
+        throw new Error('no')
+      },
+    }),
+  }
+}

@@ -32,25 +32,27 @@ function refusal(flags: readonly string[], ...of: readonly string[]): unknown {
   return JSON.parse(said)
 }
 
-test('a better-sqlite3 whose binary does not load says so, and what else there is', () => {
-  assert.deepEqual(refusal(['--no-addons'], scratchFile()), {
-    code: 'ERR_STORE',
-    message:
-      'better-sqlite3 does not load: Cannot load native addon because loading addons is disabled.; ' +
-      "install it again, or set library: 'node:sqlite' [ERR_STORE]",
-    retryable: false,
-  })
-})
-
-test('a better-sqlite3 that may not make functions of texts does not look like an error of the file', () => {
-  assert.deepEqual(refusal(['--disallow-code-generation-from-strings'], scratchFile()), {
-    code: 'ERR_STORE',
-    message:
-      'better-sqlite3 does not load: Code generation from strings disallowed for this context; ' +
-      "install it again, or set library: 'node:sqlite' [ERR_STORE]",
-    retryable: false,
-  })
-})
+test.each([
+  [
+    'whose binary is refused',
+    '--no-addons',
+    'Cannot load native addon because loading addons is disabled.',
+  ],
+  [
+    'that may not make functions of texts',
+    '--disallow-code-generation-from-strings',
+    'Code generation from strings disallowed for this context',
+  ],
+])(
+  'a better-sqlite3 %s says that it does not load, and what else there is',
+  (_why, flag, reason) => {
+    assert.deepEqual(refusal([flag], scratchFile()), {
+      code: 'ERR_STORE',
+      message: `better-sqlite3 does not load: ${reason}; install it again, or set library: 'node:sqlite' [ERR_STORE]`,
+      retryable: false,
+    })
+  },
+)
 
 test('a file that cannot be opened may lack a permission, or a file handle', () => {
   const cause = Object.assign(new Error('unable to open database file'), {
