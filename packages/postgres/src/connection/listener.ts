@@ -7,7 +7,7 @@ import type { ConnectionProbe } from './connection-probe.ts'
 import { closeMs, DeadlineError, ignore, withDeadline } from './deadline.ts'
 import { destroySocket } from './destroy-socket.ts'
 import { describe, storeError } from './errors.ts'
-import { PgConnection } from './pool-connections.ts'
+import { PgConnection } from './pg-connection.ts'
 import type { Statement } from './statements.ts'
 
 /** The dependencies of a listener. */

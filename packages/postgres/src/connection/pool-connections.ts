@@ -1,11 +1,10 @@
-import { SluiceError, SluiceTypeError } from '@sluice/core'
-import { type Environment, nextTurn } from '@sluice/core/driver'
-import { type OwnClient, PreparedQuery } from '../rows/prepared-query.ts'
-import type { PgClient, PgPool, PgPoolClient, Row } from './client-shapes.ts'
+import { SluiceError } from '@sluice/core'
+import { nextTurn } from '@sluice/core/driver'
+import type { PgPool, PgPoolClient, Row } from './client-shapes.ts'
 import { beginText, type Connection, type Connections, type RunOptions } from './connection.ts'
-import { type ConnectionProbe, suspicionMs } from './connection-probe.ts'
+import { suspicionMs } from './connection-probe.ts'
 import { DeadlineError, ignore, withDeadline } from './deadline.ts'
-import { destroySocket, trafficOf } from './destroy-socket.ts'
+import { destroySocket } from './destroy-socket.ts'
 import {
   breaksConnection,
   connectError,
@@ -13,80 +12,21 @@ import {
   sqlStateOf,
   storeError,
 } from './errors.ts'
+import { type ClientUse, PgConnection } from './pg-connection.ts'
 import type { Statement } from './statements.ts'
 
 /** How a pool is used. */
-export interface PoolUse {
-  readonly environment: Environment
-  /** How long the server may be silent after a statement, and how long to wait for a connection. */
-  readonly timeoutMs: number
-  /** Asks the server about connections that are silent. */
-  readonly probe?: ConnectionProbe | undefined
+export interface PoolUse extends ClientUse {
   /** Where connections lead, as the end of `no connection to Postgres`. */
   readonly to?: ((isAnswered: boolean) => string) | undefined
   /** Ends the pool; missing if the pool is the caller's. */
   readonly end?: () => Promise<void>
-  /** Whether the clients are made by the `pg` that this package imports, with its own options. */
-  readonly hasOwnClients?: boolean
 }
-
-/** Columns arrive as text, whatever parsers the program has set for its own queries. */
-const asText = { getTypeParser: () => (text: string) => text }
 
 /** A pooler accepts connections for which it has no server connection, and keeps their statements. */
 const untriedText =
   '; the connection was accepted, but its first statement not answered, as by a pooler in session mode ' +
   'with no free server connection: allow it poolSize + 2 for each process'
-
-/** One client of `pg`. */
-export class PgConnection implements Connection {
-  readonly #client: PgClient
-  readonly #use: PoolUse
-  readonly #prepares: () => boolean
-
-  constructor(client: PgClient, use: PoolUse, prepares: () => boolean) {
-    this.#client = client
-    this.#use = use
-    this.#prepares = prepares
-  }
-
-  get backendId(): number | undefined {
-    return this.#client.processID ?? undefined
-  }
-
-  async query(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]> {
-    const { name, text } = statement
-    const isPrepared = name !== '' && this.#prepares()
-    const own =
-      this.#use.hasOwnClients === true ? (this.#client as unknown as OwnClient) : undefined
-    if (isPrepared && own?.connection !== undefined) {
-      return await this.#timed(PreparedQuery.send(own, statement, values))
-    }
-    if (this.#client.binary === true) {
-      // No option of a query overrides that, and the driver would read wrong numbers.
-      throw new SluiceTypeError('client', 'must read columns as text: leave out binary: true')
-    }
-    const query = { text, values: [...values], types: asText, ...(isPrepared && { name }) }
-    return (await this.#timed(this.#client.query(query))).rows as Row[]
-  }
-
-  async script(text: string): Promise<void> {
-    await this.#timed(this.#client.query({ text }))
-  }
-
-  #timed<T>(answer: Promise<T>): Promise<T> {
-    const { environment, timeoutMs, probe } = this.#use
-    const client = this.#client
-    const sentAt = environment.clock.monotonicMs()
-    return withDeadline(environment, timeoutMs, 'a statement', answer, {
-      progress: () => trafficOf(client),
-      suspicion: probe && {
-        afterMs: suspicionMs,
-        isLost: () => probe.isDone(client.processID, sentAt),
-      },
-    })
-  }
-}
 
 /** Connections from a pool of `pg`. */
 export class PoolConnections implements Connections {

@@ -35,11 +35,11 @@ export interface KeyChange<T> {
 }
 
 /**
- * How many characters of items one statement has at most. The server ends a transaction in which the next
- * statement takes 5 s to arrive, and a busy client or a slow network needs a while for a batch of long
- * items. Neither a text of Postgres nor one of JavaScript may be as long as the longest batch anyway.
+ * How many characters of items one statement of a transaction has at most, if it has several. The server ends a
+ * transaction in which the next statement takes 5 s to arrive, and a busy client or a slow network needs a while.
+ * Neither a text of Postgres nor one of JavaScript may be as long as the longest batch anyway.
  */
-export const itemCharsMax: number = 4 * 1024 * 1024
+const partCharsMax = 1024 * 1024
 
 /** How many characters of items there are. */
 export function itemChars(entries: readonly { readonly item: string | undefined }[]): number {
@@ -146,7 +146,7 @@ function inParts(entries: readonly LockedKey[]): LockedKey[][] {
   let chars = 0
   for (const entry of entries) {
     const more = entry.item?.length ?? 0
-    if (chars > 0 && chars + more > itemCharsMax) {
+    if (chars > 0 && chars + more > partCharsMax) {
       parts.push([])
       chars = 0
     }

@@ -14,12 +14,15 @@ import type { Notice, WakeSignal } from '../connection/wake-signal.ts'
 import { arrayLiteral } from '../rows/array-literal.ts'
 import { number } from '../rows/columns.ts'
 import { sortedByKey } from '../rows/key-order.ts'
-import { itemChars, itemCharsMax, lockAndChange } from '../rows/lock-and-change.ts'
+import { itemChars, lockAndChange } from '../rows/lock-and-change.ts'
 import { skipLocked } from '../rows/skip-locked.ts'
 import { lockBuckets, type OnBucketConnection } from '../rows/token-buckets.ts'
 
 /** Outcomes as the function `add` numbers them; 4 is a key that had no row. */
 const outcomes = ['unchanged', 'added', 'moved', 'parked', 'added'] as const
+
+/** How many characters of items one statement adds at most. */
+const itemCharsMax = 4 * 1024 * 1024
 
 /** Whether one statement can serve the batch. */
 function isPlain(asks: readonly Ask[], { maxPending }: AskOptions): boolean {

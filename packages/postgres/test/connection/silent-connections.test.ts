@@ -5,9 +5,10 @@ import { fakeClock } from '@sluice/core/testing'
 import { startStopwatch } from '@sluice/needs/hold-ups'
 import pg from 'pg'
 import { beforeEach, expect, test, vi } from 'vitest'
-import type { PgListener } from '../../src/connection/client-shapes.ts'
+import type { PgClient, PgListener } from '../../src/connection/client-shapes.ts'
 import { ConnectionProbe } from '../../src/connection/connection-probe.ts'
 import { DeadlineError, withDeadline } from '../../src/connection/deadline.ts'
+import { PgConnection } from '../../src/connection/pg-connection.ts'
 import { postgresDriver } from '../../src/index.ts'
 import { ask, askOptions as options } from '../support/asks.ts'
 import { type CuttingProxy, startProxy } from '../support/cutting-proxy.ts'
@@ -311,4 +312,34 @@ test('what moves is not silent', async () => {
   }).catch((error: unknown) => error)
   await clock.step(1_000)
   expect(await never).toBeInstanceOf(DeadlineError)
+})
+
+test('a long statement is under way for longer, before its connection is suspected and given up', async () => {
+  const clock = fakeClock()
+  const environment = { clock, random: () => 0.5 }
+  let isDone = false
+  const probe = { isDone: async () => isDone } as unknown as ConnectionProbe
+  const client = { query: () => new Promise(() => {}) } as unknown as PgClient
+  const connection = new PgConnection(
+    client,
+    { environment, timeoutMs: 10_000, probe },
+    () => false,
+  )
+  const outcomeOf = (chars: number): Promise<unknown> =>
+    connection
+      .query({ name: '', text: 'select $1' }, ['x'.repeat(chars)])
+      .catch((error: unknown) => error)
+  const ended: string[] = []
+  const asked = ['short', 'long'].map((which) =>
+    outcomeOf(which === 'long' ? 3_000_000 : 3_000).then((error) => {
+      ended.push(which)
+      return error
+    }),
+  )
+  // The server has not read it, and so runs nothing.
+  isDone = true
+  for (let ms = 0; ms < 12_000; ms += 100) await clock.step(100)
+  expect(ended).toEqual(['short'])
+  for (let ms = 0; ms < 2_000; ms += 100) await clock.step(100)
+  expect(await Promise.all(asked)).toMatchObject([{ isLost: true }, { isLost: true }])
 })

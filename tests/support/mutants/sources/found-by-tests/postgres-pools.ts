@@ -232,4 +232,19 @@ export const foundByTestsOfPostgresPools: readonly FoundByTest[] = [
       title: 'SQL that the server refuses is named',
     },
   },
+  {
+    name: 'a long statement on its way to Postgres counts as silence',
+    edits: [
+      {
+        file: 'packages/postgres/src/connection/pg-connection.ts',
+        find: ' + secondsUnderWay(values, clock.monotonicMs() - sentAt)',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/silent-connections.test.ts',
+      title:
+        'a long statement is under way for longer, before its connection is suspected and given up',
+    },
+  },
 ]

@@ -157,12 +157,12 @@ export const foundByTestsOfPostgres: readonly FoundByTest[] = [
     },
   },
   {
-    name: 'Postgres is sent 32 Mi characters of items in one statement',
+    name: 'Postgres is sent 4 Mi characters of items in one of several statements',
     edits: [
       {
         file: 'packages/postgres/src/rows/lock-and-change.ts',
-        find: 'itemCharsMax: number = 4 *',
-        replace: 'itemCharsMax: number = 32 *',
+        find: 'partCharsMax = 1024 *',
+        replace: 'partCharsMax = 4 * 1024 *',
       },
     ],
     finder: {
