@@ -204,7 +204,7 @@ export class ClaimLoop implements Claims, ClaimCaller {
     const claimed = await claimOnce(this.#core, this.#nextDue, this, limit)
     const { claims, leaseEnds, isDoubtful } = claimed
     this.#wasFull = claims.length === limit
-    if (claims.length > 0) this.#prefetching.noteClaim(clock.monotonicMs() - sentAt)
+    if (claims.length > 0) this.#prefetching.noteClaim(clock.monotonicMs() - sentAt, claims.length)
     this.#wasDoubtful = isDoubtful && claims.length > 0
     if (this.#wasDoubtful) {
       // Spaced like claims in vain: a store whose answers keep contradicting each other is not stormed.

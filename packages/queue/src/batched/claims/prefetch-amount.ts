@@ -18,25 +18,35 @@ const keepMsMin = 100
  * median, handlers would have nothing to start during every other claim. How fast keys are started
  * follows from the mean duration of the latest runs, and not from the latest starts: those are slow
  * where too few keys are claimed ahead, and would never become faster.
+ *
+ * Long items take a while over a slow network, which is no round trip: the more keys a claim brought, the more
+ * the next one would ask for, until leases ended on the way.
  */
 export class PrefetchAmount {
   readonly #given: number | 'auto'
+  readonly #arrivalMsMax: number
   readonly #claimMs: number[] = []
+  readonly #keyMs: number[] = []
   #claims = 0
   #medianMs = 0
   #longMs = 0
+  #leastKeyMs = 0
   readonly #runMs = new Float64Array(samples)
   #runs = 0
   #sumMs = 0
 
-  constructor(given: number | 'auto') {
+  /** `arrivalMsMax`: in how long the keys that are claimed ahead have to arrive. */
+  constructor(given: number | 'auto', arrivalMsMax: number) {
     this.#given = given
+    this.#arrivalMsMax = arrivalMsMax
   }
 
-  /** A claim that brought keys was answered after so long. */
-  noteClaim(ms: number): void {
+  /** A claim that brought so many keys was answered after so long. */
+  noteClaim(ms: number, keys: number): void {
     this.#claimMs[this.#claims % samples] = ms
+    this.#keyMs[this.#claims % samples] = ms / keys
     this.#claims += 1
+    this.#leastKeyMs = Math.min(...this.#keyMs)
     const sorted = [...this.#claimMs].sort((a, b) => a - b)
     this.#medianMs = sorted[sorted.length >> 1] ?? 0
     this.#longMs = sorted[Math.floor(sorted.length * longShare)] ?? 0
@@ -53,7 +63,8 @@ export class PrefetchAmount {
   /** How many keys may be claimed ahead of so many slots. */
   of(slots: number): number {
     if (this.#given !== 'auto') return this.#given
-    return Math.min(autoMax, Math.floor(this.#startedWithinTwo(slots)))
+    const arriving = this.#arrivalMsMax / Math.max(this.#leastKeyMs, Number.EPSILON)
+    return Math.floor(Math.min(autoMax, arriving, this.#startedWithinTwo(slots)))
   }
 
   /**

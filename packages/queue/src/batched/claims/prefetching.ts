@@ -31,7 +31,7 @@ export class Prefetching {
     this.#inFlight = inFlight
     this.#nextDue = nextDue
     const { leaseMs, prefetch } = core.calls.options
-    this.#amount = new PrefetchAmount(prefetch)
+    this.#amount = new PrefetchAmount(prefetch, leaseMs / 6)
     this.#buffer = new PrefetchBuffer({
       clock: () => core.calls.handle.clock,
       keepMs: () => Math.min(this.#amount.keepMs, leaseMs / 3),
@@ -57,8 +57,8 @@ export class Prefetching {
     return this.#amount.withFinishing(this.#core.tally?.slots ?? 0)
   }
 
-  noteClaim(ms: number): void {
-    this.#amount.noteClaim(ms)
+  noteClaim(ms: number, keys: number): void {
+    this.#amount.noteClaim(ms, keys)
   }
 
   noteRun(ms: number): void {

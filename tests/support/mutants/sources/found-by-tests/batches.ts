@@ -130,4 +130,19 @@ export const foundByTestsOfBatches: readonly FoundByTest[] = [
       title: 'a watch that has begun when nothing needs it any more is ended',
     },
   },
+  {
+    name: 'as many keys with long items are claimed ahead as arrive after their leases have ended',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/claims/prefetch-amount.ts',
+        find: 'Math.min(autoMax, arriving, ',
+        replace: 'Math.min(autoMax, ',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/batched/prefetch-amount.test.ts',
+      title:
+        'claims ahead what arrives in time, by the claim of the latest 32 that brought its keys fastest',
+    },
+  },
 ]
