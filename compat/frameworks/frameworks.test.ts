@@ -48,7 +48,8 @@ async function use(url: string, program: Program): Promise<void> {
   const overview = await fetch(`${url}/queues/api/overview`, { headers: { cookie } })
   expect(await overview.json()).toMatchObject({ queues: [{ queue: 'orders' }] })
   // A page that is open: its stream must not keep the server open.
-  const stream = await fetch(`${url}/queues/api/stream?view=overview`, { headers: { cookie } })
+  const stream = await fetch(`${url}/queues/api/stream?about=overview`, { headers: { cookie } })
+  expect(stream.headers.get('content-type')).toBe('text/event-stream')
   await stream.body?.getReader().read()
 }
 
