@@ -44,11 +44,11 @@ test.each([
     'Code generation from strings disallowed for this context',
   ],
 ])(
-  'a better-sqlite3 %s says that it does not load, and what else there is',
+  'a better-sqlite3 %s says that flags of Node forbid it, and what else there is',
   (_why, flag, reason) => {
     assert.deepEqual(refusal([flag], scratchFile()), {
       code: 'ERR_STORE',
-      message: `better-sqlite3 does not load: ${reason}; install it again, or set library: 'node:sqlite' [ERR_STORE]`,
+      message: `better-sqlite3 does not load: ${reason}; change the flags of Node, or set library: 'node:sqlite' [ERR_STORE]`,
       retryable: false,
     })
   },

@@ -132,6 +132,20 @@ export const foundByTestsOfSqliteConnections: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'a package that the flags of Node forbid is one to install again',
+    edits: [
+      {
+        file: 'packages/core/src/package-error.ts',
+        find: "code === 'ERR_DLOPEN_DISABLED' || cause instanceof EvalError",
+        replace: 'false',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/broken-library.test.ts',
+      title: 'says that flags of Node forbid it, and what else there is',
+    },
+  },
+  {
     name: 'a better-sqlite3 that cannot make rows is noticed with a file only',
     edits: [
       {
@@ -142,7 +156,7 @@ export const foundByTestsOfSqliteConnections: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/sqlite/test/broken-library.test.ts',
-      title: 'says that it does not load, and what else there is',
+      title: 'says that flags of Node forbid it, and what else there is',
     },
   },
 ]
