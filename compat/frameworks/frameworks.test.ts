@@ -80,6 +80,31 @@ async function start(name: string, env: Readonly<Record<string, string>> = {}) {
   return { program, url }
 }
 
+const next = join(modules, 'next', 'dist', 'bin', 'next')
+
+/** Lays out the page as an application of Next.js, and returns its folder. */
+function layOutNext(): string {
+  const own = layOutPage(path)
+  onTestFinished(() => own.remove())
+  const write = (name: string, text: string): void => {
+    mkdirSync(dirname(join(own.folder, name)), { recursive: true })
+    writeFileSync(join(own.folder, name), text)
+  }
+  write(
+    'app/layout.tsx',
+    'export default ({ children }: { children: React.ReactNode }) => <html><body>{children}</body></html>\n',
+  )
+  // Next.js fills it in; without one it would read that of `compat`, which names our sources.
+  write('tsconfig.json', '{}\n')
+  write('app/page.tsx', 'export default () => <p>orders</p>\n')
+  // An application of Next.js has only its own files, all of which it checks.
+  for (const other of ['express', 'fastify', 'hono', 'nest', 'shared-queue']) {
+    rmSync(join(own.folder, `${other}.ts`))
+  }
+  installBuilt(own)
+  return own.folder
+}
+
 // Nest ends with the signal itself, after its hooks.
 const servers = [
   { name: 'express', end: 0 },
@@ -126,33 +151,15 @@ describe('a program adds keys, works, shows the dashboard, and stops', () => {
   })
 
   test('Next.js', { timeout: 240_000 }, async () => {
-    const own = layOutPage(path)
-    onTestFinished(() => own.remove())
-    const write = (name: string, text: string): void => {
-      mkdirSync(dirname(join(own.folder, name)), { recursive: true })
-      writeFileSync(join(own.folder, name), text)
-    }
-    write(
-      'app/layout.tsx',
-      'export default ({ children }: { children: React.ReactNode }) => <html><body>{children}</body></html>\n',
-    )
-    // Next.js fills it in; without one it would read that of `compat`, which names our sources.
-    write('tsconfig.json', '{}\n')
-    write('app/page.tsx', 'export default () => <p>orders</p>\n')
-    // An application of Next.js has only its own files, all of which it checks.
-    for (const other of ['express', 'fastify', 'hono', 'nest', 'shared-queue']) {
-      rmSync(join(own.folder, `${other}.ts`))
-    }
-    installBuilt(own)
-    const next = join(modules, 'next', 'dist', 'bin', 'next')
+    const folder = layOutNext()
     execFileSync(process.execPath, [next, 'build'], {
-      cwd: own.folder,
+      cwd: folder,
       env: { ...process.env, NEXT_TELEMETRY_DISABLED: '1', QUEUE_FILE: 'build.db' },
       stdio: 'pipe',
     })
     const port = await freePort()
     const program = startProgram([next, 'start', '--port', String(port)], {
-      cwd: own.folder,
+      cwd: folder,
       env: {
         QUEUE_FILE: 'next.db',
         DASHBOARD_TOKEN: token,
@@ -167,6 +174,25 @@ describe('a program adds keys, works, shows the dashboard, and stops', () => {
     const drained = await fetch(`${url}/drain`, { method: 'POST' })
     expect(drained.status).toBe(204)
     expect(await program.terminate()).toBe(0)
-    await expectStopped(join(own.folder, 'next.db'))
+    await expectStopped(join(folder, 'next.db'))
+  })
+
+  // Next.js 15 bundles with webpack unless it is told otherwise.
+  test('Next.js, in development, with webpack', { timeout: 240_000 }, async () => {
+    const port = await freePort()
+    const program = startProgram([next, 'dev', '--webpack', '--port', String(port)], {
+      cwd: layOutNext(),
+      env: {
+        NODE_ENV: 'development',
+        QUEUE_FILE: 'next.db',
+        DASHBOARD_TOKEN: token,
+        NEXT_TELEMETRY_DISABLED: '1',
+      },
+    })
+    // It ends the process that serves, too, which a kill would leave.
+    onTestFinished(async () => void (await program.terminate()))
+    const url = `http://localhost:${port}`
+    await Promise.race([eventually(`${url}/queues/healthz`), program.said('never')])
+    await use(url, program)
   })
 })
