@@ -19,11 +19,11 @@ export function packageError(name: string, advice: string, cause: unknown): Slui
   }
   const [reason] = String(message ?? cause).split('\n')
   const retryable = outOfHandles.test(String(message))
-  // Node was started with `--permission`, `--no-addons` or without code that is made from strings.
-  const isForbidden = code === 'ERR_DLOPEN_DISABLED' || cause instanceof EvalError
   const remedy = retryable
     ? 'raise the limit of open files, and restart the process'
-    : `${isForbidden ? 'change the flags of Node' : 'install it again'}, or ${advice}`
-  const words = `${name} does not load: ${reason}; ${remedy}`
-  return new SluiceError('ERR_STORE', words, { cause, retryable })
+    : `install it again, or ${advice}`
+  return new SluiceError('ERR_STORE', `${name} does not load: ${reason}; ${remedy}`, {
+    cause,
+    retryable,
+  })
 }

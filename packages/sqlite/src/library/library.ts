@@ -45,7 +45,14 @@ function loaded(BetterSqlite3: DatabaseClass): DatabaseClass {
     database.close()
     return BetterSqlite3
   } catch (cause) {
-    throw packageError('better-sqlite3', "set library: 'node:sqlite'", cause)
+    const instead = "set library: 'node:sqlite'"
+    const { code, message } = cause as { readonly code?: unknown; readonly message?: unknown }
+    // By `--permission` or `--no-addons`, or where no code may be made from strings.
+    if (code === 'ERR_DLOPEN_DISABLED' || cause instanceof EvalError) {
+      const text = `better-sqlite3 does not load: ${message}; change the flags of Node, or ${instead}`
+      throw new SluiceError('ERR_STORE', text, { cause })
+    }
+    throw packageError('better-sqlite3', instead, cause)
   }
 }
 

@@ -135,7 +135,7 @@ export const foundByTestsOfSqliteConnections: readonly FoundByTest[] = [
     name: 'a package that the flags of Node forbid is one to install again',
     edits: [
       {
-        file: 'packages/core/src/package-error.ts',
+        file: 'packages/sqlite/src/library/library.ts',
         find: "code === 'ERR_DLOPEN_DISABLED' || cause instanceof EvalError",
         replace: 'false',
       },
