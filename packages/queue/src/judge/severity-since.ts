@@ -20,8 +20,13 @@ const windowMs = 60_000
 
 const ranges: readonly HistoryRange[] = ['5m', '1h', '24h']
 
-/** Whether a queue was in a state at the end of the last step; `undefined` if that is unknown. */
-type Was = (steps: readonly HistoryStep[], stepMs: number) => boolean | undefined
+/** Tells from steps whether a queue was in a state. */
+interface Sign {
+  /** Whether it was at the end of the last step; `undefined` if that is unknown. */
+  readonly was: (steps: readonly HistoryStep[], stepMs: number) => boolean | undefined
+  /** For how long before that work is counted. */
+  readonly countedMs: number
+}
 
 function endOf(steps: readonly HistoryStep[], stepMs: number): EpochMs {
   return (steps.at(-1)?.at ?? 0) + stepMs
@@ -51,12 +56,18 @@ function wasBehind(steps: readonly HistoryStep[], stepMs: number): boolean | und
   return isBehind(steps.at(-1)?.depth.ready ?? 0, rates)
 }
 
-const states: Readonly<Partial<Record<Severity, Was>>> = {
-  paused: (steps) => steps.at(-1)?.depth.paused,
-  parked: (steps) => (steps.at(-1)?.depth.parked ?? 0) > 0,
-  failing: (steps, stepMs) => isFailing(failureRates(steps, stepMs)),
-  'leases lost': (steps, stepMs) => lately(steps, stepMs)('expired') > 0,
-  'falling behind': wasBehind,
+const states: Readonly<Partial<Record<Severity, Sign>>> = {
+  paused: { was: (steps) => steps.at(-1)?.depth.paused, countedMs: 0 },
+  parked: { was: (steps) => (steps.at(-1)?.depth.parked ?? 0) > 0, countedMs: 0 },
+  failing: {
+    was: (steps, stepMs) => isFailing(failureRates(steps, stepMs)),
+    countedMs: windowMs,
+  },
+  'leases lost': {
+    was: (steps, stepMs) => lately(steps, stepMs)('expired') > 0,
+    countedMs: windowMs,
+  },
+  'falling behind': { was: wasBehind, countedMs: 0 },
 }
 
 /**
@@ -79,11 +90,11 @@ export async function severitySince(
     return { at: oldestReadyAt + thresholds.waitingLongMs, withinMs: 0, orEarlier: false }
   }
   if (severity === 'no workers') return await lastSeen(seenAt ?? [], inspect)
-  const was = states[severity]
-  if (was === undefined) return undefined
+  const sign = states[severity]
+  if (sign === undefined) return undefined
   let since: SeveritySince = { at: now, withinMs: 0, orEarlier: true }
   for (const range of ranges) {
-    const walked = goBack(await inspect.history({ range }), was, since.at)
+    const walked = goBack(await inspect.history({ range }), sign, since.at)
     if (walked.at < since.at || !walked.orEarlier) since = walked
     if (!walked.reachedFirst) break
   }
@@ -92,26 +103,30 @@ export async function severitySince(
 }
 
 interface Walked extends SeveritySince {
-  /** Whether the queue was in the state at every step. */
+  /** Whether the queue was in the state at every step that tells. */
   readonly reachedFirst: boolean
 }
 
 /** Goes back from an instant at which a queue was in a state, as far as it was in it before. */
-function goBack({ stepMs, steps }: QueueHistory, was: Was, until: EpochMs): Walked {
+function goBack({ stepMs, steps }: QueueHistory, sign: Sign, until: EpochMs): Walked {
   const over = steps.filter(({ at }) => at + stepMs <= until)
   let since = until
   for (let last = over.length - 1; last >= 0; last -= 1) {
     const end = (over[last]?.at ?? 0) + stepMs
     const wasSo =
-      since - end > Math.max(apartMs, stepMs) ? undefined : was(over.slice(0, last + 1), stepMs)
+      since - end > Math.max(apartMs, stepMs)
+        ? undefined
+        : sign.was(over.slice(0, last + 1), stepMs)
     if (wasSo !== true) {
-      const isKnown = wasSo === false
+      // Of a minute that began before the first step, some work is not counted here.
+      const isPartial = wasSo === false && end - sign.countedMs < (over[0]?.at ?? 0)
+      const isKnown = wasSo === false && !isPartial
       // It began between the end of this step and the state that was found after it.
       return {
-        at: isKnown && since === until ? end : since,
+        at: wasSo === false && since === until ? end : since,
         withinMs: Math.max(stepMs, isKnown ? since - end : 0),
         orEarlier: !isKnown,
-        reachedFirst: false,
+        reachedFirst: isPartial,
       }
     }
     since = end - stepMs

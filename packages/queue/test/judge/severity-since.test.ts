@@ -141,6 +141,28 @@ describe('since when a queue is in its state', () => {
     expect(await secondsOf('leases lost', lost)).toEqual([83, 10, false, 1])
   })
 
+  test('the first steps of a range, which are less than a minute, do not end what longer steps go on with', async () => {
+    // One every 50 s; the one before the first step that is kept is in longer steps only.
+    const lost = (ago: number) => ({
+      expired: ago > 303 * second || (ago / second) % 50 === 33 ? 1 : 0,
+    })
+    expect(await secondsOf('leases lost', lost)).toEqual([86_403, 600, true, 3])
+    const failing = (ago: number) => ({
+      done: 9,
+      failed: ago > 303 * second || (ago / second) % 50 === 33 ? 9 : 0,
+    })
+    expect(await secondsOf('failing', failing)).toEqual([86_403, 600, true, 3])
+  })
+
+  test('what began in the first minute of a range is as exact as longer steps', async () => {
+    const lost = (ago: number) => ({ expired: ago < 280 * second ? 1 : 0 })
+    expect(await secondsOf('leases lost', lost)).toEqual([303, 60, false, 2])
+    // Of a queue that is no older, nothing is known before.
+    const recent = (ago: number) =>
+      ago < 20 * second ? { expired: ago < 10 * second ? 1 : 0 } : undefined
+    expect(await secondsOf('leases lost', recent)).toEqual([3, 10, true, 3])
+  })
+
   test('a queue falls behind since more keys came than left', async () => {
     const behind = (ago: number) => ({
       done: 10,

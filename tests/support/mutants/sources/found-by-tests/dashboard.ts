@@ -58,4 +58,18 @@ export const foundByTestsOfDashboard: readonly FoundByTest[] = [
       title: 'is none where it was removed before it ran, or was never seen',
     },
   },
+  {
+    name: 'leases that have been lost for hours are said to be lost since the first minute that is kept in short steps',
+    edits: [
+      {
+        file: 'packages/queue/src/judge/severity-since.ts',
+        find: 'wasSo === false && end - sign.countedMs < (over[0]?.at ?? 0)',
+        replace: 'false',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/judge/severity-since.test.ts',
+      title: 'the first steps of a range, which are less than a minute',
+    },
+  },
 ]
