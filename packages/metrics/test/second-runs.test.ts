@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { StagedQueue, stage, storeDriver, throwingAtAdds } from './stage.ts'
+import { noCounts, SharedStore, StagedQueue, stage, storeDriver, throwingAtAdds } from './stage.ts'
 
 function setUp() {
   const scene = stage()
@@ -32,6 +32,41 @@ test('a provider that throws at a scrape is reported, and the scrape ends', asyn
   await clock.step(150)
   await recorder.read()
   expect(errors).toHaveLength(1)
+})
+
+test('a provider that throws at what is in the store is reported, and the other queues are read', async () => {
+  const { ledger } = stage()
+  const provider = ledger.provider()
+  const throwing = {
+    set: () => {
+      throw new Error('no')
+    },
+  }
+  const { clock, errors, recorder } = stage({
+    provider: {
+      ...provider,
+      newOldestReadyAgeMetric: (name) =>
+        name === 'q' ? throwing : provider.newOldestReadyAgeMetric!(name),
+    },
+  })
+  const store = new SharedStore()
+  store.counts = { ...noCounts, ready: 1, oldestReadyAt: -2_000 }
+  const driver = storeDriver(clock, store)
+  for (const name of ['q', 'r']) new StagedQueue(clock, driver, name).add('a')
+  await recorder.read()
+  expect(errors).toEqual([new Error('no')])
+  expect(ledger.value('r oldest')).toBe(2)
+})
+
+test('a provider that throws when a closed queue is dropped is reported, and the scrape ends', async () => {
+  const { ledger } = stage()
+  const forgetQueue = () => {
+    throw new Error('no')
+  }
+  const { clock, errors, recorder } = stage({ provider: { ...ledger.provider(), forgetQueue } })
+  new StagedQueue(clock, storeDriver(clock)).notice('closed')
+  for (let scrape = 1; scrape <= 3; scrape += 1) await recorder.read()
+  expect(errors).toEqual([new Error('no')])
 })
 
 test('the back-off of a key that was added during its failed run ends in a second run', async () => {

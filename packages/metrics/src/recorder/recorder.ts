@@ -102,11 +102,15 @@ class ChannelRecorder implements Recorder {
 
   /** Drops closed queues, except those in the option `queues`. */
   #dropClosed(isDue: (queue: QueueRecord) => boolean): void {
-    const { provider, queues: named } = this.#options
+    const { provider, queues: named, onError } = this.#options
     for (const [name, queue] of this.#queues) {
       if (!queue.isClosed || named?.includes(name) === true || !isDue(queue)) continue
       this.#queues.delete(name)
-      provider.forgetQueue?.(name)
+      try {
+        provider.forgetQueue?.(name)
+      } catch (error) {
+        onError(error)
+      }
     }
   }
 

@@ -50,7 +50,11 @@ export class StoreReader {
         all.push(isAlone(store.driver) ? { ...nothing, depth: undefined } : nothing)
       }
     }
-    queue.meters.setStoreGauges(sum(all, queue.isDepthRead ? 0 : undefined))
+    try {
+      queue.meters.setStoreGauges(sum(all, queue.isDepthRead ? 0 : undefined))
+    } catch (error) {
+      this.#options.onError(error)
+    }
   }
 
   async #readStore(name: string, store: StoreRecord): Promise<StoreGauges> {

@@ -10,6 +10,7 @@ import { foundByTestsOfDashboard } from './found-by-tests/dashboard.ts'
 import { foundByTestsOfInspection } from './found-by-tests/inspection.ts'
 import { foundByTestsOfKeyStates } from './found-by-tests/key-states.ts'
 import { foundByTestsOfMetrics } from './found-by-tests/metrics.ts'
+import { foundByTestsOfMetricsScrapes } from './found-by-tests/metrics-scrapes.ts'
 import { foundByTestsOfOperators } from './found-by-tests/operators.ts'
 import { foundByTestsOfPostgres } from './found-by-tests/postgres.ts'
 import { foundByTestsOfPostgresConnections } from './found-by-tests/postgres-connections.ts'
@@ -60,6 +61,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...foundByTestsOfRedisServers,
   ...foundByTestsOfControllers,
   ...foundByTestsOfMetrics,
+  ...foundByTestsOfMetricsScrapes,
   ...foundByTestsOfCliAndDashboard,
   ...foundByTestsOfPrograms,
   ...foundByTestsOfOperators,

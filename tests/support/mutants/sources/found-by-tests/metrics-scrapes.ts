@@ -1,0 +1,33 @@
+import type { FoundByTest } from '../source-mutant.ts'
+
+/** Defects of scrapes: of what is read from the store, and of the series that are dropped. */
+export const foundByTestsOfMetricsScrapes: readonly FoundByTest[] = [
+  {
+    name: 'a provider that throws at what is in the store ends the process',
+    edits: [
+      {
+        file: 'packages/metrics/src/recorder/store-reader.ts',
+        find: '    } catch (error) {\n      this.#options.onError(error)\n    }\n  }\n\n  async #readStore',
+        replace: '    } finally {\n    }\n  }\n\n  async #readStore',
+      },
+    ],
+    finder: {
+      file: 'packages/metrics/test/second-runs.test.ts',
+      title: 'a provider that throws at what is in the store is reported',
+    },
+  },
+  {
+    name: 'a provider that throws when a closed queue is dropped fails the scrape',
+    edits: [
+      {
+        file: 'packages/metrics/src/recorder/recorder.ts',
+        find: '        provider.forgetQueue?.(name)\n      } catch (error) {\n        onError(error)\n      }',
+        replace: '        provider.forgetQueue?.(name)\n      } finally {\n      }',
+      },
+    ],
+    finder: {
+      file: 'packages/metrics/test/second-runs.test.ts',
+      title: 'a provider that throws when a closed queue is dropped is reported',
+    },
+  },
+]
