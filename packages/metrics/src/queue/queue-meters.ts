@@ -110,12 +110,11 @@ export class QueueMeters {
   }
 
   /** A run whose start was not recorded is not counted at its end either. */
-  runEnded(run: RunResult | undefined, ms: number): void {
+  runEnded(run: RunResult, ms: number): void {
     this.#active -= 1
     const reconcile = this.#reconcile
     if (reconcile === undefined) return
     reconcile.activeWorkers.set(this.#active)
-    if (run === undefined) return
     reconcile.time.observe(secondsOf(ms))
     reconcile.total.inc(run.result)
     if (run.result === 'error') reconcile.errors.inc()

@@ -166,7 +166,7 @@ export class QueueRecord {
     return this.stores.get(source as Driver)?.ledger
   }
 
-  runEnded(event: SluiceEvent, result: RunResult | undefined, monotonicMs: number): void {
+  runEnded(event: SluiceEvent, result: RunResult, monotonicMs: number): void {
     this.#ledgerOf(event)?.runEnded((event.request as RunRequest).token, monotonicMs)
     const since = this.#runs.get(event)
     if (since === undefined) return

@@ -80,7 +80,6 @@ class ChannelRecorder implements Recorder {
       {
         started: (event) => this.#started(event),
         answered: (event) => this.#answered(event),
-        failed: (event) => this.#failed(event),
         noticed: (event) => this.#noticed(event),
       },
       options.onError,
@@ -149,11 +148,6 @@ class ChannelRecorder implements Recorder {
       queue.seen(event.holder, event.source as Driver)
     }
     this.#startTicker()
-  }
-
-  #failed(event: SluiceEvent): void {
-    if (event.verb !== 'run') return
-    this.#recordOf(event)?.runEnded(event, undefined, this.#moment().monotonicMs)
   }
 
   /** A delay around a queue of another library, of which only the retries are known. */
