@@ -2,8 +2,10 @@
 import { type FakeClock, fakeClock } from '@sluice/core/testing'
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import type { PgListener } from '../../src/connection/client-shapes.ts'
-import { Listener } from '../../src/connection/listener.ts'
+import { Listener, type ListenerUse } from '../../src/connection/listener.ts'
+import { WakeSignal } from '../../src/connection/wake-signal.ts'
 import { Warnings } from '../../src/connection/warnings.ts'
+import { Watch } from '../../src/connection/watch.ts'
 
 type Handler = (value?: unknown) => void
 
@@ -54,6 +56,7 @@ let arrives: boolean
 let breaksFirst: boolean
 /** Whether the server does not answer the statement that sends the proof. */
 let isSilent: boolean
+let use: ListenerUse
 let listener: Listener
 let onWarning: () => void
 
@@ -68,7 +71,7 @@ beforeEach(() => {
   onWarning = () => {}
   const environment = { clock, random: () => 0.5 }
   const limited = new Warnings(environment, () => onWarning())
-  listener = new Listener({
+  use = {
     environment,
     channel: 'sluice_x',
     make() {
@@ -86,7 +89,8 @@ beforeEach(() => {
       warnings.push(kind)
       limited.warn(kind, message, cause)
     },
-  })
+  }
+  listener = new Listener(use)
   return async () => {
     const stopped = listener.stop()
     await clock.step(10_000)
@@ -166,6 +170,44 @@ test('a connection that ends is replaced soon', async () => {
   made[0]!.emit('end')
   await clock.step(1_000)
   expect(made).toHaveLength(2)
+})
+
+test('however often connections end that notices came over, each is replaced soon', async () => {
+  await listener.start()
+  for (let end = 1; end <= 10; end += 1) {
+    made.at(-1)!.emit('end')
+    await clock.step(1_000)
+    expect(made).toHaveLength(1 + end)
+  }
+})
+
+test('watchers are polled while no connection listens, and only then', async () => {
+  const { environment, channel, send } = use
+  const wakeSignal = new WakeSignal({ environment, channel, send, sendsNotices: true })
+  const parts = { environment, wakeSignal, pollMs: 1_000, hears: () => false }
+  const watch = new Watch({ ...parts, listener: use })
+  let polls = 0
+  const unwatch = await watch.watch(() => {
+    polls += 1
+  })
+  const pollsIn = async (ms: number): Promise<number> => {
+    const before = polls
+    await clock.step(ms)
+    return polls - before
+  }
+  expect(await pollsIn(60_000)).toBe(0)
+  FakeConnection.isAway = true
+  try {
+    made.at(-1)!.emit('end')
+    expect(await pollsIn(10_000)).toBe(10)
+  } finally {
+    FakeConnection.isAway = false
+  }
+  await clock.step(20_000)
+  expect(watch.isProven).toBe(true)
+  expect(await pollsIn(60_000)).toBe(0)
+  await unwatch()
+  expect(await pollsIn(60_000)).toBe(0)
 })
 
 test('where notices do not come, that is found out, and tried again after a minute', async () => {

@@ -6,7 +6,7 @@ const callers = 'packages/postgres/test/connection/callers-pool.test.ts'
 const idle = 'packages/postgres/test/connection/idle-connections.test.ts'
 const heldUp = 'packages/postgres/test/connection/held-up.test.ts'
 
-/** Defects of how the driver on Postgres uses pools, and the tests that find them. */
+/** Defects of how the driver on Postgres uses pools and listens, and the tests that find them. */
 export const foundByTestsOfPostgresPools: readonly FoundByTest[] = [
   {
     name: 'a driver that is closed leaves a listener in the pool of the caller',
@@ -238,6 +238,42 @@ export const foundByTestsOfPostgresPools: readonly FoundByTest[] = [
       {
         file: 'packages/postgres/src/connection/pg-connection.ts',
         find: ' + secondsUnderWay(values, clock.monotonicMs() - sentAt)',
+    },
+  },
+  {
+    name: 'watchers are not polled while the connection that listened is being replaced',
+    edits: [
+      {
+        file: 'packages/postgres/src/connection/listener.ts',
+        find: '      this.#isProven = false\n      onTried()',
+        replace: '      onTried()',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/listener.test.ts',
+      title: 'watchers are polled while no connection listens, and only then',
+    },
+  },
+  {
+    name: 'watchers are polled while notices arrive',
+    edits: [
+      {
+        file: 'packages/postgres/src/connection/watch.ts',
+        find: 'if (this.isProven) polledAt = clock.monotonicMs()\n      else if',
+        replace: 'if',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/listener.test.ts',
+      title: 'watchers are polled while no connection listens, and only then',
+    },
+  },
+  {
+    name: 'a connection that listened well is replaced later each time that it ends',
+    edits: [
+      {
+        file: 'packages/postgres/src/connection/listener.ts',
+        find: '          failures = 0\n',
         replace: '',
       },
     ],
@@ -245,6 +281,8 @@ export const foundByTestsOfPostgresPools: readonly FoundByTest[] = [
       file: 'packages/postgres/test/connection/silent-connections.test.ts',
       title:
         'a long statement is under way for longer, before its connection is suspected and given up',
+      file: 'packages/postgres/test/connection/listener.test.ts',
+      title: 'however often connections end that notices came over',
     },
   },
 ]
