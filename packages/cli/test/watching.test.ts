@@ -1,6 +1,11 @@
+import { nextTurn } from '@sluice/core'
+import { fakeClock } from '@sluice/core/testing'
 import { createQueue } from 'sluice'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Context } from '../src/context.ts'
 import { readQueues } from '../src/rows/queue-rows.ts'
+import { repeatedReads } from '../src/rows/repeated-reads.ts'
+import type { Terminal } from '../src/terminal.ts'
 import { cli, output } from './cli.ts'
 import { driverOf, workOn } from './queues.ts'
 import { newFile, storeKinds } from './stores.ts'
@@ -182,6 +187,34 @@ test('top draws over itself on a terminal, and puts the terminal back', async ()
   expect(code).toBe(130)
   expect(out.endsWith('\u001b[?25h\u001b[?1049l')).toBe(true)
 })
+
+test.each(['first', 'second'])(
+  'a watch ends while the store does not answer its %s read',
+  async (nth) => {
+    const clock = fakeClock()
+    const until = new AbortController()
+    const terminal = { clock } as Terminal
+    const input = { durationMs: () => undefined } as unknown as Context['input']
+    let reads = 0
+    const read = async (): Promise<number> => {
+      reads += 1
+      if (nth === 'second' && reads === 1) return reads
+      nextTurn(() => until.abort())
+      return await new Promise(() => {})
+    }
+    const found: number[] = []
+    const watching = (async () => {
+      const context = { terminal, input } as Context
+      for await (const each of repeatedReads(context, until.signal, read)) found.push(each)
+    })()
+    if (nth === 'second') {
+      await clock.waitForWaiters(1)
+      await clock.step(2_000)
+    }
+    await watching
+    expect(found).toEqual(nth === 'second' ? [1] : [])
+  },
+)
 
 test('a key changes the screen of top at once, and q ends it', async () => {
   const store = newFile()

@@ -2,7 +2,7 @@ import { SluiceError } from '@sluice/core'
 import type { Context } from '../context.ts'
 import { formatSpan } from '../duration.ts'
 import { oneLine } from '../output/escape.ts'
-import { wait } from '../wait.ts'
+import { aborted, wait } from '../wait.ts'
 
 /** The default interval of a watch, in milliseconds. */
 const intervalMsDefault = 2_000
@@ -13,6 +13,23 @@ const intervalMsMin = 100
 /** The interval of a watch, in milliseconds. */
 export function intervalOf({ input }: Context): number {
   return Math.max(intervalMsMin, input.durationMs('interval') ?? intervalMsDefault)
+}
+
+/** What a read has found; nothing once the signal is aborted, also of a store that does not answer. */
+async function readUntil<T>(
+  read: () => Promise<T>,
+  until: AbortSignal,
+): Promise<{ readonly found: T } | undefined> {
+  const abort = aborted(until)
+  try {
+    const found = await Promise.race([read(), abort.promise])
+    return until.aborted ? undefined : { found }
+  } catch (error) {
+    if (until.aborted) return undefined
+    throw error
+  } finally {
+    abort.forget()
+  }
 }
 
 /**
@@ -28,17 +45,19 @@ export async function* repeatedReads<T>(
   warn: (text: string) => Promise<void> = (text) => context.print.warn(text),
 ): AsyncGenerator<T, void> {
   const intervalMs = intervalOf(context)
-  yield await read()
+  const first = await readUntil(read, until)
+  if (first === undefined) return
+  yield first.found
   let isFailing = false
   while (await wait(context.terminal.clock, intervalMs, until)) {
     try {
-      const found = await read()
+      const next = await readUntil(read, until)
+      if (next === undefined) return
       isFailing = false
-      if (until.aborted) return
-      yield found
+      yield next.found
     } catch (error) {
       if (!(SluiceError.is(error) && error.retryable)) throw error
-      if (isFailing || until.aborted) continue
+      if (isFailing) continue
       isFailing = true
       const message = oneLine(context.secrets.redact(error.message))
       await warn(`${message}; trying again every ${formatSpan(intervalMs)}`)

@@ -368,4 +368,18 @@ export const foundByTestsOfPrograms: readonly FoundByTest[] = [
       title: 'a signal that is named twice is not a second one',
     },
   },
+  {
+    name: 'top does not end by q while the store is silent',
+    edits: [
+      {
+        file: 'packages/cli/src/rows/repeated-reads.ts',
+        find: 'await Promise.race([read(), abort.promise])',
+        replace: 'await read()',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/watching.test.ts',
+      title: 'a watch ends while the store does not answer its',
+    },
+  },
 ]
