@@ -196,6 +196,28 @@ describe('no error shows a password', () => {
     }
   })
 
+  test.each([
+    'postgres://me:hidden?guess@127.0.0.1:1/db',
+    'postgres://me:hidden?gu=ess@127.0.0.1:1/db',
+    'postgres://me:123?guess@127.0.0.1:1/db',
+    'redis://me:hidden?guess@127.0.0.1:1',
+    'redis://:hidden?prefix=guess@127.0.0.1:1',
+  ])('one with a ? that should be encoded: %s', async (store) => {
+    const { code, out, err } = await cli(['queues', '-s', store])
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toMatch(/^sluice: .*%3F.* \[ERR_USAGE\]\n$/)
+    expect(err).not.toMatch(/hidden|123|gu|ess@/)
+  })
+
+  test.each([
+    'postgres://127.0.0.1:1/db?user=me@here',
+    'postgres://[::1]:1/db?user=me@here',
+    'postgres://me:pw@127.0.0.1:1/db?user=me@here',
+    'redis://127.0.0.1:1?prefix=a@b:',
+  ])('a value with an @ is none: %s', async (store) => {
+    expect((await cli(['queues', '-s', store])).err).toMatch(/ \[ERR_STORE\]/)
+  })
+
   test('a wrong one, rejected by the server', async () => {
     const store = postgres.url().replace(':secret@', ':not-the-one@')
     const { code, err } = await cli(['queues', '--debug'], { store })

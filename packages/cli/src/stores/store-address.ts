@@ -61,10 +61,22 @@ function sqliteAddress(rest: string, cwd: string): StoreAddress {
   return { kind: 'sqlite', file: resolve(cwd, path), label: `sqlite:${oneLine(path)}` }
 }
 
-function postgresAddress(text: string): StoreAddress {
-  // Not with URL, which rejects addresses that pg accepts, such as one without a host.
+/** An address without its parameters, and those; refused if the ? is in the password, parts of which would be shown. */
+function partsOf(text: string) {
   const [base = '', query] = text.split(/\?(.*)/s)
   const parameters = new URLSearchParams(query ?? '')
+  // What follows the user is neither a port nor the end.
+  const isCut =
+    query?.includes('@') === true && /^[a-z-]+:\/\/[^:@/[]*:(?!\d*(?:\/|$))[^@]*$/i.test(base)
+  if (isCut || [...parameters.keys()].some((name) => name.includes('@'))) {
+    throw usageError('the password of the address must be encoded, with %2F %23 %3F for / # ?')
+  }
+  return { base, query, parameters }
+}
+
+function postgresAddress(text: string): StoreAddress {
+  // Not with URL, which rejects addresses that pg accepts, such as one without a host.
+  const { base, parameters } = partsOf(text)
   const schema = parameters.get('schema') ?? 'sluice'
   if (!/^[a-z_][a-z0-9_]{0,47}$/.test(schema)) {
     throw usageError(
@@ -85,8 +97,7 @@ function postgresAddress(text: string): StoreAddress {
 }
 
 function redisAddress(text: string): StoreAddress {
-  const [url = '', query] = text.split(/\?(.*)/s)
-  const parameters = new URLSearchParams(query ?? '')
+  const { base: url, query, parameters } = partsOf(text)
   const {
     prefix = 'sluice:',
     'one-slot': oneSlot = 'false',

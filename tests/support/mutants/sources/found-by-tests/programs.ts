@@ -382,4 +382,18 @@ export const foundByTestsOfPrograms: readonly FoundByTest[] = [
       title: 'a watch ends while the store does not answer its',
     },
   },
+  {
+    name: 'an error of the command line shows a password up to its ?',
+    edits: [
+      {
+        file: 'packages/cli/src/stores/store-address.ts',
+        find: 'if (isCut || [',
+        replace: 'if ([',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/calling.test.ts',
+      title: 'one with a ? that should be encoded',
+    },
+  },
 ]
