@@ -33,7 +33,7 @@ function hostOf(text: string, defaultPort: number): NodeAddress | undefined {
 /** Reads an address. Throws an error without the password. */
 export function parseAddress(url: string): ParsedAddress {
   const match =
-    /^(redis|rediss|unix)(-sentinel|-cluster)?:\/\/(?:([^@/]*)@)?([^/?#]*)(\/[^?#]*)?$/.exec(
+    /^(redis|rediss|unix)(-sentinel|-cluster)?:\/\/(?:([^/]*)@)?([^@/?#]*)(\/[^?#]*)?$/.exec(
       url.trim(),
     )
   const wrong = (why: string): SluiceTypeError =>

@@ -31,6 +31,19 @@ test.each([
       hosts: [],
     },
   ],
+  // As both libraries read it, too: up to the last @ it is the password.
+  [
+    'redis://app:p@ss@db',
+    {
+      ...none,
+      kind: 'single',
+      username: 'app',
+      password: 'p@ss',
+      address: { host: 'db', port: 6_379 },
+      hosts: [],
+    },
+  ],
+  ['unix:///run/a@b', { ...none, kind: 'single', address: { path: '/run/a@b' }, hosts: [] }],
   [
     'unix:///run/redis%20x.sock',
     { ...none, kind: 'single', address: { path: '/run/redis x.sock' }, hosts: [] },
