@@ -193,7 +193,7 @@ test.each(['first', 'second'])(
   async (nth) => {
     const clock = fakeClock()
     const until = new AbortController()
-    const terminal = { clock } as Terminal
+    const terminal = { clock } as unknown as Terminal
     const input = { durationMs: () => undefined } as unknown as Context['input']
     let reads = 0
     const read = async (): Promise<number> => {
@@ -204,7 +204,7 @@ test.each(['first', 'second'])(
     }
     const found: number[] = []
     const watching = (async () => {
-      const context = { terminal, input } as Context
+      const context = { terminal, input } as unknown as Context
       for await (const each of repeatedReads(context, until.signal, read)) found.push(each)
     })()
     if (nth === 'second') {

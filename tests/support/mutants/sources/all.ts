@@ -3,6 +3,7 @@ import { foundByTestsOfBatches } from './found-by-tests/batches.ts'
 import { foundByTestsOfCalls } from './found-by-tests/calls.ts'
 import { foundByTestsOfClaims } from './found-by-tests/claims.ts'
 import { foundByTestsOfCliAndDashboard } from './found-by-tests/cli-and-dashboard.ts'
+import { foundByTestsOfClocks } from './found-by-tests/clocks.ts'
 import { foundByTestsOfConformance } from './found-by-tests/conformance.ts'
 import { foundByTestsOfControllers } from './found-by-tests/controllers.ts'
 import { foundByTestsOfCoreAndMemory } from './found-by-tests/core-and-memory.ts'
@@ -63,6 +64,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...foundByTestsOfMetrics,
   ...foundByTestsOfMetricsScrapes,
   ...foundByTestsOfCliAndDashboard,
+  ...foundByTestsOfClocks,
   ...foundByTestsOfPrograms,
   ...foundByTestsOfOperators,
   ...foundByRuns,
