@@ -72,6 +72,15 @@ test('a rate goes back to the latest heartbeat that is a minute old', () => {
   expect(rates.of('q', [worker(100_000, 300, 0, 3)])).toMatchObject({ runsPerSecond: 0 })
 })
 
+test('a rate does not go back beyond a time that nothing was read in, such as an outage of the store', () => {
+  const rates = new RunRates()
+  rates.of('q', [worker(10_000, 100, 0, 3)])
+  // Nothing ran meanwhile. One heartbeat later there is a rate of what runs now.
+  rates.of('q', [worker(610_000, 100, 0, 3)])
+  expect(rates.of('q', [worker(620_000, 300, 0, 3)])).toMatchObject({ runsPerSecond: 20 })
+  expect(rates.of('q', [worker(630_000, 500, 0, 3)])).toMatchObject({ runsPerSecond: 20 })
+})
+
 test('of a worker that is gone nothing is kept, so that it counts from its start if it returns', () => {
   const rates = new RunRates()
   rates.of('q', [worker(10_000, 50, 5, 3)])

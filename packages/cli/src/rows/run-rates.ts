@@ -4,6 +4,9 @@ import { quantile } from '@sluice/core/words'
 /** The window of the rates, in milliseconds: a few heartbeats. */
 const windowMs = 60_000
 
+/** How much older than the window the first heartbeat may be, in milliseconds, if there are others. */
+const slackMs = 15_000
+
 /** The recent work of a queue's workers. */
 export interface Rates {
   /** Runs that ended, per second. */
@@ -79,9 +82,14 @@ export class RunRates {
   }
 }
 
+/** Whether a rate need not go back to the first heartbeat, or not so far: nothing was read after it for long. */
+function isPast([first, second]: readonly Beat[], at: EpochMs): boolean {
+  return (second?.at ?? at) <= at - windowMs || (first?.at ?? at) < at - windowMs - slackMs
+}
+
 /** Records a heartbeat; returns the one that a rate starts from, `undefined` for a new worker. */
 function baseOf(beats: Beat[], at: EpochMs, stats: WorkerStats): Beat | undefined {
   if ((beats.at(-1)?.at ?? -Infinity) < at) beats.push({ at, stats })
-  while (beats.length > 2 && (beats[1]?.at ?? at) <= at - windowMs) beats.shift()
+  while (beats.length > 2 && isPast(beats, at)) beats.shift()
   return beats.length > 1 ? beats[0] : undefined
 }

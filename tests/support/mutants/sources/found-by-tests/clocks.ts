@@ -1,6 +1,6 @@
 import type { FoundByTest } from '../source-mutant.ts'
 
-/** Defects of clocks and timers, and the tests that find them. */
+/** Defects of clocks, timers and rates, and the tests that find them. */
 export const foundByTestsOfClocks: readonly FoundByTest[] = [
   {
     name: 'a timer of more than 24 days wakes the process every millisecond',
@@ -14,6 +14,20 @@ export const foundByTestsOfClocks: readonly FoundByTest[] = [
     finder: {
       file: 'packages/core/test/system-clock.test.ts',
       title: 'beyond what the runtime holds do not fire at once, nor wake the process',
+    },
+  },
+  {
+    name: 'after an outage of the store, the rates of top are averages over it for a minute',
+    edits: [
+      {
+        file: 'packages/cli/src/rows/run-rates.ts',
+        find: ' || (first?.at ?? at) < at - windowMs - slackMs',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/run-rates.test.ts',
+      title: 'a rate does not go back beyond a time that nothing was read in',
     },
   },
 ]
