@@ -1,6 +1,6 @@
 import type { FoundByTest } from '../source-mutant.ts'
 
-/** Defects of clocks, timers and rates, and the tests that find them. */
+/** Defects of clocks, timers, rates and random names, and the tests that find them. */
 export const foundByTestsOfClocks: readonly FoundByTest[] = [
   {
     name: 'a timer of more than 24 days wakes the process every millisecond',
@@ -28,6 +28,20 @@ export const foundByTestsOfClocks: readonly FoundByTest[] = [
     finder: {
       file: 'packages/cli/test/run-rates.test.ts',
       title: 'a rate does not go back beyond a time that nothing was read in',
+    },
+  },
+  {
+    name: 'a page without TLS cannot make a queue',
+    edits: [
+      {
+        file: 'packages/queue/src/environment/environment.ts',
+        find: 'if (crypto.randomUUID !== undefined) return',
+        replace: 'return',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/core/random-name.test.ts',
+      title: 'a page without TLS, which has no randomUUID, has random names too',
     },
   },
 ]
