@@ -5,7 +5,7 @@
  */
 export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/backoff': 5,
-  '@sluice/cli': 322.8,
+  '@sluice/cli': 323,
   '@sluice/conformance': 91.6,
   '@sluice/conformance/cli': 79.9,
   '@sluice/conformance/node-test': 77.7,
