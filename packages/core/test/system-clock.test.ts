@@ -113,6 +113,7 @@ describe('timers', () => {
   })
 
   test('beyond what the runtime holds do not fire at once, nor wake the process again and again', async () => {
+    // real time: what the clock asks of the runtime is listened to here.
     const setting = vi.spyOn(globalThis, 'setTimeout')
     onTestFinished(() => setting.mockRestore())
     const timers = [2 ** 31, 1e15, Number.MAX_VALUE, Infinity].map((ms) =>
