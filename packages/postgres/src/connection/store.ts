@@ -7,12 +7,10 @@ import type { StoreTime } from '../rows/store-time.ts'
 import type { Row } from './client-shapes.ts'
 import type { Connection, Connections, RunOptions } from './connection.ts'
 import { DeadlineError } from './deadline.ts'
-import { isWithoutEffect, repeatableError, sqlStateOf } from './errors.ts'
+import { repeatableError, sqlStateOf } from './errors.ts'
+import { whileWithoutEffect } from './repeat.ts'
 import type { StatementName, Statements } from './statements.ts'
 import type { Watch } from './watch.ts'
-
-/** How often a statement or transaction that lost a race is attempted at most. */
-const attemptsMax = 10
 
 /** The statements that only read. */
 const reading: ReadonlySet<StatementName> = new Set([
@@ -114,18 +112,12 @@ export class Store {
     return new Set(rows.map((row) => String(row['key'])))
   }
 
-  async #racing<T>(attempt: () => Promise<T>): Promise<T> {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await attempt()
-      } catch (error) {
-        if (tries === attemptsMax || !(SluiceError.is(error) && isWithoutEffect(error.cause)))
-          throw error
-        // With the isolation of our own transactions, this cannot happen: the default has changed.
-        if (sqlStateOf(error.cause) === '40001') this.#connections.useTransactions()
-        await pause(this.#environment, this.#environment.random() * 2 ** Math.min(tries, 5))
-      }
-    }
+  #racing<T>(attempt: () => Promise<T>): Promise<T> {
+    return whileWithoutEffect(attempt, async (cause, tries) => {
+      // With the isolation of our own transactions, this cannot happen: the default has changed.
+      if (sqlStateOf(cause) === '40001') this.#connections.useTransactions()
+      await pause(this.#environment, this.#environment.random() * 2 ** Math.min(tries, 5))
+    })
   }
 }
 

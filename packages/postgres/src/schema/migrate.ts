@@ -1,7 +1,8 @@
 import { checkObject, SluiceError } from '@sluice/core'
 import type { Connection, Connections } from '../connection/connection.ts'
 import { DeadlineError } from '../connection/deadline.ts'
-import { isWithoutEffect, repeatableError, sqlStateOf } from '../connection/errors.ts'
+import { repeatableError, sqlStateOf } from '../connection/errors.ts'
+import { whileWithoutEffect } from '../connection/repeat.ts'
 import { targetOf } from '../connection/target.ts'
 import { checkOptions, type MigrateMode, type PostgresOptions } from '../postgres-options.ts'
 import { checkServer } from './check-server.ts'
@@ -152,33 +153,28 @@ async function prune(connections: Connections, schema: string): Promise<readonly
   })
 }
 
-/** How often that is attempted at most, while the server ends it without effect. */
-const triesMax = 10
-
 /** Works on a schema in one transaction, until whose end no other process installs or drops anything in it. */
 async function alone<T>(
   connections: Connections,
   schema: string,
   work: (connection: Connection, state: SchemaState) => Promise<T>,
 ): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await connections.transaction(async (connection) => {
+  try {
+    return await whileWithoutEffect(() =>
+      connections.transaction(async (connection) => {
         await lockSchema(connection, schema)
         return await work(connection, await SchemaState.read(connection, schema))
-      })
-    } catch (error) {
-      if (!SluiceError.is(error)) throw error
-      if (tries < triesMax && isWithoutEffect(error.cause)) continue
-      if (!(error.cause instanceof DeadlineError)) throw error
-      throw new SluiceError(
-        'ERR_STORE',
-        `the schema ${JSON.stringify(schema)} was not brought up to date: ${error.cause.message}; another session ` +
-          'may hold its lock, as one does that migrates it, or the migration takes longer: run migrate() with a ' +
-          'larger timeoutMs before programs open the store',
-        { cause: error, retryable: true },
-      )
-    }
+      }),
+    )
+  } catch (error) {
+    if (!SluiceError.is(error) || !(error.cause instanceof DeadlineError)) throw error
+    throw new SluiceError(
+      'ERR_STORE',
+      `the schema ${JSON.stringify(schema)} was not brought up to date: ${error.cause.message}; another session ` +
+        'may hold its lock, as one does that migrates it, or the migration takes longer: run migrate() with a ' +
+        'larger timeoutMs before programs open the store',
+      { cause: error, retryable: true },
+    )
   }
 }
 

@@ -10,6 +10,7 @@ import {
   SluiceTypeError,
 } from '@sluice/core'
 import { sqlStateOf } from '../connection/errors.ts'
+import { whileWithoutEffect } from '../connection/repeat.ts'
 import { statementsFor } from '../connection/statements.ts'
 import { targetOf } from '../connection/target.ts'
 import { checkOptions, type PostgresOptions } from '../postgres-options.ts'
@@ -264,17 +265,19 @@ export async function watchTable(
   const { connections } = await targetOf(settings)
   const { watchFound, watchRoles } = statementsFor(schema, channelOf(schema))
   try {
-    return await connections.transaction(async (connection) => {
-      // Whatever changes the table waits behind this, also for a transaction that stays open for hours.
-      await connection.script(`set local lock_timeout = ${Math.ceil(settings.timeoutMs / 4)}`)
-      const [before] = await connection.query(watchFound, [checked.functionName])
-      const existed = flag(before?.['found'])
-      await connection.script(scriptFor(checked))
-      if (watch.drop === true) return { rolesWithoutRights: [], existed }
-      const values = [checked.relation, arrayLiteral(checked.on), schema]
-      const rows = await connection.query(watchRoles, values)
-      return { rolesWithoutRights: rows.map(({ role }) => String(role)), existed }
-    })
+    return await whileWithoutEffect(() =>
+      connections.transaction(async (connection) => {
+        // Whatever changes the table waits behind this, also for a transaction that stays open for hours.
+        await connection.script(`set local lock_timeout = ${Math.ceil(settings.timeoutMs / 4)}`)
+        const [before] = await connection.query(watchFound, [checked.functionName])
+        const existed = flag(before?.['found'])
+        await connection.script(scriptFor(checked))
+        if (watch.drop === true) return { rolesWithoutRights: [], existed }
+        const values = [checked.relation, arrayLiteral(checked.on), schema]
+        const rows = await connection.query(watchRoles, values)
+        return { rolesWithoutRights: rows.map(({ role }) => String(role)), existed }
+      }),
+    )
   } catch (error) {
     throw lockedTable(error, checked) ?? missingTable(error) ?? refusedSql(error, checked) ?? error
   } finally {

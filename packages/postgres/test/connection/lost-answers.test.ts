@@ -4,7 +4,7 @@ import type { Driver } from '@sluice/core'
 import type pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { DeadlineError } from '../../src/connection/deadline.ts'
-import { migrate, postgresDriver, schemaVersion } from '../../src/index.ts'
+import { migrate, postgresDriver, schemaVersion, watchTable } from '../../src/index.ts'
 import { type CuttingProxy, startProxy } from '../support/cutting-proxy.ts'
 import { poolOf } from '../support/server.ts'
 import { sharedServer } from '../support/shared-server.ts'
@@ -156,6 +156,18 @@ test('a migration that the server ended because it was idle is made', async () =
   client.release()
   const { version } = await migrate({ pool, schema: 'idle_migration' })
   expect(version).toBe(schemaVersion)
+  expect(ended()).toBe(1)
+})
+
+test('triggers whose transaction the server ended because it was idle are created', async () => {
+  const { pool } = await pooled('idle_watch')
+  await pool.query('create table idle_watched (id text)')
+  onTestFinished(async () => void (await server.pool.query('drop table idle_watched')))
+  const client = await pool.connect()
+  const { ended } = endNextWith(client, 'trigger')
+  client.release()
+  const watch = { table: 'idle_watched', queue: 'q', key: 'id' }
+  expect(await watchTable({ pool, schema: 'idle_watch' }, watch)).toMatchObject({ existed: false })
   expect(ended()).toBe(1)
 })
 

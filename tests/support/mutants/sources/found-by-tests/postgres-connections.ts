@@ -346,13 +346,27 @@ export const foundByTestsOfPostgresConnections: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/postgres/src/schema/migrate.ts',
-        find: 'tries < triesMax && isWithoutEffect(error.cause)',
-        replace: 'tries < 0',
+        find: 'await whileWithoutEffect(() =>',
+        replace: 'await ((attempt) => attempt())(() =>',
       },
     ],
     finder: {
       file: 'packages/postgres/test/connection/lost-answers.test.ts',
       title: 'a migration that the server ended because it was idle is made',
+    },
+  },
+  {
+    name: 'on Postgres, triggers are not created whose transaction was ended because it was idle',
+    edits: [
+      {
+        file: 'packages/postgres/src/schema/watch-table.ts',
+        find: 'await whileWithoutEffect(() =>',
+        replace: 'await ((attempt) => attempt())(() =>',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/lost-answers.test.ts',
+      title: 'triggers whose transaction the server ended because it was idle are created',
     },
   },
   {
