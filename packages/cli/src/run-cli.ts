@@ -50,15 +50,18 @@ function parsed(argv: readonly string[], terminal: Terminal, said: Said): Invoca
     program.parse([...argv], { from: 'user' })
   } catch (error) {
     // Help and the version are no errors.
-    if (!(error instanceof CommanderError) || error.exitCode !== 0) throw error
+    if (!(error instanceof CommanderError)) throw error
+    if (error.exitCode === 0) return invocation
+    // Commander gives no detail for `help` with an unknown command.
+    if (error.code === 'commander.help')
+      throw usageError(`unknown command '${program.args[1]}'; see \`sluice --help\``)
+    throw error
   }
   return invocation
 }
 
 /** Commander's error as a usage error in one line that refers to help. */
 function asUsage({ message, code }: CommanderError, argv: readonly string[]): Error {
-  // Commander gives no other detail for `help` with an unknown command.
-  if (code === 'commander.help') return usageError('no such command; see `sluice --help`')
   const text = message
     .replace(/^error: /, '')
     .replace(/\n\(Did you mean ([^)]*)\)/, '; did you mean $1')

@@ -10,7 +10,8 @@ const postgres = postgresForFile()
 describe('a usage error is one line, exits with 2 and changes nothing', () => {
   test.each([
     [['quues'], /^sluice: unknown command 'quues'; did you mean queues\? See `sluice --help`/],
-    [['help', 'quues'], /no such command; see `sluice --help`/],
+    [['help', 'quues'], /unknown command 'quues'; see `sluice --help`/],
+    [['help', '-o', 'table', 'quues'], /unknown command 'quues'; see `sluice --help`/],
     [['ls'], /missing required argument 'QUEUE'; see `sluice ls --help`/],
     [['ls', 'q', '--stat', 'ready'], /unknown option '--stat'; did you mean --state\? See/],
     [['ls', 'q', '--state', 'sleepy'], /--state.*Allowed choices are ready, delayed/],
