@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises' // real time: other processes
 import { fileURLToPath } from 'node:url'
 import { heldUpMs, monotonicNow, watchHoldUps } from '@sluice/needs/hold-ups'
+import { removeSharedTime } from '@sluice/needs/stepped-clock'
 import { type Line, type Record, readRecord, untilWritten } from './record.ts'
 
 const program = fileURLToPath(new URL('../programs/witnessed-process.ts', import.meta.url))
@@ -79,6 +80,7 @@ export class WitnessedProcesses {
     const member = { name, child, path, ended }
     this.#members.push(member)
     void ended.then((code) => {
+      removeSharedTime()
       if (this.#members.includes(member)) this.deaths.push(`${name} ended with ${code}`)
     })
   }

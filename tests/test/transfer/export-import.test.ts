@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { fakeClock } from '@sluice/core/testing'
 import { sqliteDriver } from '@sluice/sqlite'
 import { createQueue, memoryDriver } from 'sluice'
 import { exportQueue, importQueue } from 'sluice/transfer'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { emptyFile } from '../../support/stores/empty-file.ts'
 import { postgresKind } from '../../support/stores/postgres-kind.ts'
 import { storeKinds } from '../../support/stores/store-kind.ts'
@@ -101,7 +101,9 @@ describe.each([...storeKinds, postgresKind()])('$name', ({ make }) => {
     const { source, target } = await setUp()
     const key = 'a\u2028b\u2029c'
     await source.add(key)
-    const file = join(mkdtempSync(join(tmpdir(), 'sluice-export-')), 'lines')
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-export-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const file = join(folder, 'lines')
     writeFileSync(file, await collect(exportQueue(source)).then((lines) => lines.join('')))
     const handle = await open(file)
     await importQueue(target, handle.readLines())

@@ -1,4 +1,12 @@
-import { chmodSync, existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -8,6 +16,29 @@ export const fakeTimeLibrary: string | undefined = [
   '/usr/lib/aarch64-linux-gnu/faketime/libfaketimeMT.so.1',
   '/usr/lib/faketime/libfaketimeMT.so.1',
 ].find((path) => existsSync(path))
+
+/** Where libfaketime keeps what a process shares with those that it starts, and the names of it. */
+const shared = { folder: '/dev/shm', name: /^(?:sem\.faketime_sem|faketime_shm)_(\d+)$/ }
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+/** Deletes what libfaketime has left in shared memory of processes that were killed. */
+export function removeSharedTime(): void {
+  if (!existsSync(shared.folder)) return
+  for (const name of readdirSync(shared.folder)) {
+    const pid = shared.name.exec(name)?.[1]
+    if (pid !== undefined && !isRunning(Number(pid))) {
+      rmSync(join(shared.folder, name), { force: true })
+    }
+  }
+}
 
 /**
  * A wall clock for the processes that are started with its environment; their monotonic clock is
@@ -55,6 +86,7 @@ export class SteppedClock {
   /** Deletes the file of the clock. Its processes have to be ended before. */
   remove(): void {
     rmSync(this.#folder, { recursive: true, force: true })
+    removeSharedTime()
   }
 }
 

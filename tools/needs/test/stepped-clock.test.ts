@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
 import { onTestFinished, test } from 'vitest'
 import { needs } from '../src/index.ts'
 import { fakeTimeLibrary, SteppedClock, startWithClock } from '../src/stepped-clock.ts'
@@ -49,5 +51,24 @@ test.skipIf(!needs('libfaketime', fakeTimeLibrary !== undefined))(
       const read = Number(date) - ms
       assert.ok(read > from - 1_000 && read < until + 1_000, `${read - from} ms off, not ${ms}`)
     }
+  },
+)
+
+test.skipIf(!needs('libfaketime', fakeTimeLibrary !== undefined))(
+  'a process that is killed leaves nothing behind in shared memory',
+  async () => {
+    const clock = steppedClock()
+    const child = spawn('cat', { env: { ...process.env, ...clock.env } })
+    child.stdin.write('it runs')
+    await once(child.stdout, 'data')
+    const left = (): string[] =>
+      readdirSync('/dev/shm').filter((name) => name.endsWith(`_${child.pid}`))
+    assert.equal(left().length, 2)
+    clock.remove()
+    assert.equal(left().length, 2)
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    clock.remove()
+    assert.deepEqual(left(), [])
   },
 )

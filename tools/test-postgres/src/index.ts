@@ -35,9 +35,10 @@ export interface PostgresServerOptions {
 
 /**
  * The usual settings. Commits do not wait for the disk; after a crash of the server only, no data is lost. One
- * address, so that a server whose port was taken does not start.
+ * address, so that a server whose port was taken does not start. Shared memory in the folder of the data, which
+ * is deleted also after a server that was killed.
  */
-const usual = ['fsync=off', 'listen_addresses=127.0.0.1']
+const usual = ['fsync=off', 'listen_addresses=127.0.0.1', 'dynamic_shared_memory_type=mmap']
 
 /** The most bytes of the path of a Unix socket, on the system that allows the fewest. */
 const socketPathMax = 103

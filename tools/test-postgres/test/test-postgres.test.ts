@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort, onFreePorts } from '@sluice/needs/free-port'
@@ -28,6 +28,8 @@ test('a server has its settings after a stop and after a crash, and leaves no da
   const server = await startPostgres({ settings: ['max_connections=17'] })
   const folder = String(await shown(server.url, 'data_directory'))
   expect(await shown(server.url, 'max_connections')).toBe('17')
+  // Elsewhere it would stay after a server that was killed.
+  expect(readdirSync(join(folder, 'pg_dynshmem'))).not.toEqual([])
   await server.stop()
   await expect(shown(server.url, 'max_connections')).rejects.toThrow('ECONNREFUSED')
   await server.start()

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
@@ -12,6 +12,9 @@ const config = fileURLToPath(new URL('vitest.config.ts', import.meta.url))
 const torture = fileURLToPath(new URL('../../../torture.ts', import.meta.url))
 const vitest = new URL('node_modules/vitest/vitest.mjs', new URL('../../../', import.meta.url))
   .pathname
+
+/** Where the temporary files of runs are: in memory, as those of the suite. */
+const scratch = process.env['TMPDIR'] ?? (existsSync('/dev/shm') ? '/dev/shm' : tmpdir())
 
 /** A mutant that makes a run hang is found, too. */
 const runMsMax = 180_000
@@ -32,7 +35,12 @@ interface Ended {
   readonly stderr: string
 }
 
-async function ended(edits: readonly SourceEdit[], args: readonly string[]): Promise<Ended> {
+/** Runs a program with these edits, and with this folder for its temporary files. */
+async function ended(
+  edits: readonly SourceEdit[],
+  args: readonly string[],
+  folder: string,
+): Promise<Ended> {
   const named = edits.map((edit) => ({ ...edit, file: root + edit.file }))
   const env = Object.fromEntries(
     Object.entries(process.env).filter(
@@ -46,6 +54,7 @@ async function ended(edits: readonly SourceEdit[], args: readonly string[]): Pro
     detached: true,
     env: {
       ...env,
+      TMPDIR: folder,
       NODE_OPTIONS: `--import=${preload} --max-old-space-size=${heapMb}`,
       SLUICE_MUTANT: JSON.stringify(named),
     },
@@ -89,23 +98,21 @@ interface TestReport {
 }
 
 /** Runs a test of the suite with these edits; found is what an assertion of it says. */
-async function testOutcome(edits: readonly SourceEdit[], { file, title }: Test): Promise<Outcome> {
+async function testOutcome(
+  edits: readonly SourceEdit[],
+  { file, title }: Test,
+  folder: string,
+): Promise<Outcome> {
   const project = (file.split('/test/')[0] as string).replace('packages/', '')
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-mutant-'))
   const outputFile = join(folder, 'report.json')
   const options = ['--config', config, '--project', project, '--reporter=json']
   const chosen = [`--testNamePattern=${title.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')}`, file]
-  let report: TestReport
-  try {
-    const args = [vitest, 'run', ...options, `--outputFile=${outputFile}`, ...chosen]
-    const { hung, stderr } = await ended(edits, args)
-    if (hung) return { as: 'failed', why: 'it did not end' }
-    if (!existsSync(outputFile))
-      return { as: 'neither', why: `no report: ${firstLine(stderr, /\S/)}` }
-    report = JSON.parse(readFileSync(outputFile, 'utf8')) as TestReport
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
+  const args = [vitest, 'run', ...options, `--outputFile=${outputFile}`, ...chosen]
+  const { hung, stderr } = await ended(edits, args, folder)
+  if (hung) return { as: 'failed', why: 'it did not end' }
+  if (!existsSync(outputFile))
+    return { as: 'neither', why: `no report: ${firstLine(stderr, /\S/)}` }
+  const report = JSON.parse(readFileSync(outputFile, 'utf8')) as TestReport
   const tests = report.testResults.flatMap(({ assertionResults }) => assertionResults)
   const failed = tests.find(({ status }) => status === 'failed')
   const messages = [
@@ -121,9 +128,13 @@ async function testOutcome(edits: readonly SourceEdit[], { file, title }: Test):
     : { as: 'neither', why: 'there is no such test' }
 }
 
-async function runOutcome(edits: readonly SourceEdit[], run: Run): Promise<Outcome> {
+async function runOutcome(
+  edits: readonly SourceEdit[],
+  run: Run,
+  folder: string,
+): Promise<Outcome> {
   const flags = ['--conditions=sluice-source', '--disable-warning=ExperimentalWarning']
-  const { code, hung, stderr } = await ended(edits, [...flags, torture, ...run.torture])
+  const { code, hung, stderr } = await ended(edits, [...flags, torture, ...run.torture], folder)
   if (hung) return { as: 'failed', why: 'it did not end' }
   const stale = firstLine(stderr, /mutant is stale/)
   if (stale !== '') return { as: 'neither', why: stale }
@@ -141,5 +152,15 @@ export async function outcomeWith(
   edits: readonly SourceEdit[],
   finder: Run | Test,
 ): Promise<Outcome> {
-  return isTest(finder) ? await testOutcome(edits, finder) : await runOutcome(edits, finder)
+  const folder = mkdtempSync(join(scratch, 'sluice-mutant-'))
+  // A server that is started by root runs under another user.
+  chmodSync(folder, 0o755)
+  try {
+    return isTest(finder)
+      ? await testOutcome(edits, finder, folder)
+      : await runOutcome(edits, finder, folder)
+  } finally {
+    // What was killed with its parent leaves files behind, and may be writing one.
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
+  }
 }
