@@ -97,12 +97,17 @@ export function storeError(error: unknown): SluiceError {
   })
 }
 
-/** Advice for an attempt to connect. One with TLS to a server without it is silent, the opposite is cut off. */
+/**
+ * Advice for an attempt to connect. One with TLS to a server without it is silent, the opposite is cut off, and so is
+ * one too many: ioredis has written over the connection, which fails, before it reads the reason.
+ */
 function adviceFor(text: string): string {
   if (/: (NOAUTH|WRONGPASS) /.test(text))
     return '; correct the user and the password in the options'
   if (/^the Sentinel at .*unknown command 'SENTINEL'/.test(text))
     return '; it is no Sentinel: connect to it by redis://'
   const isUnanswered = /^no connection.* (was silent|ECONNRESET|EPIPE|closed)/.test(text)
-  return isUnanswered ? '; check the address, and whether it needs TLS (rediss)' : ''
+  return isUnanswered
+    ? '; check the address, whether it needs TLS (rediss), and the maxclients of the server'
+    : ''
 }

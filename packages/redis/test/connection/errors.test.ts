@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { type AddressInfo, createServer } from 'node:net'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { runInNewContext } from 'node:vm'
 import { never } from '@sluice/core'
 import {
@@ -152,9 +153,25 @@ describe.skipIf(!hasRedis)('errors of servers', () => {
     const { port } = closing.address() as AddressInfo
     for (const url of [`rediss://127.0.0.1:${server.port}`, `redis://127.0.0.1:${port}`]) {
       const { message } = storeError(await refusal(open({ url, library, timeoutMs: 300 })))
-      assert.match(message, /no connection to 127.*; check the address, and whether it needs TLS/)
+      assert.match(message, /no connection to 127.*; check the address, whether it needs TLS/)
     }
   })
+
+  test.each(libraries)(
+    '%s: a server with as many clients as it takes is named',
+    async (library) => {
+      const server = await startRedis({ settings: ['maxclients 3'] })
+      onTestFinished(() => server.dispose())
+      const others = Array.from({ length: 3 }, () => connect(server.port, '127.0.0.1'))
+      onTestFinished(() => {
+        for (const other of others) other.destroy()
+      })
+      for (const other of others) other.on('error', () => {})
+      await Promise.all(others.map((other) => once(other, 'connect')))
+      const { message } = storeError(await refusal(open({ url: server.url, library })))
+      assert.match(message, /no connection to 127.*(max number of clients|maxclients)/)
+    },
+  )
 
   test('a server that is no Sentinel is named', async () => {
     const server = await startRedis()
