@@ -24,7 +24,7 @@ export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/metrics': 11,
   '@sluice/metrics/opentelemetry': 16,
   '@sluice/metrics/prometheus': 13,
-  '@sluice/postgres': 51.2,
+  '@sluice/postgres': 51.3,
   '@sluice/redis': 48.9,
   '@sluice/sqlite': 29.6,
   sluice: 72.7,

@@ -10,6 +10,11 @@ function streamOf(client: object): Stream | undefined {
   return (client as { connection?: { stream?: Stream } }).connection?.stream
 }
 
+/** How many bytes a client has read. The number does not change while its server is silent. */
+export function bytesReadOf(client: object): number {
+  return streamOf(client)?.bytesRead ?? 0
+}
+
 /** How many bytes have passed the socket of a client. The number does not change while it is silent. */
 export function trafficOf(client: object): number {
   const { bytesRead = 0, bytesWritten = 0, writableLength = 0 } = streamOf(client) ?? {}

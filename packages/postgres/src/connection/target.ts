@@ -4,7 +4,7 @@ import type { PgListener, PgPool } from './client-shapes.ts'
 import type { Connections } from './connection.ts'
 import { ConnectionProbe } from './connection-probe.ts'
 import { closeMs, withDeadline } from './deadline.ts'
-import { destroySocket } from './destroy-socket.ts'
+import { bytesReadOf, destroySocket } from './destroy-socket.ts'
 import { SingleConnection } from './pglite-connection.ts'
 import { PoolConnections, type PoolUse } from './pool-connections.ts'
 
@@ -132,7 +132,9 @@ function givingUp(Client: ClientClass, { environment, timeoutMs }: PoolUse): Cli
         this.on('connect', resolve)
         this.on('end', resolve)
       })
-      withDeadline(environment, openMs, 'connecting', over).catch(() =>
+      // A process that was held up has the usual time for the answers that follow the one that has come.
+      const progress = (): number => bytesReadOf(this)
+      withDeadline(environment, openMs, 'connecting', over, { progress }).catch(() =>
         // The words of `pg`.
         destroySocket(this, new Error('timeout expired')),
       )

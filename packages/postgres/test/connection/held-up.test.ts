@@ -35,31 +35,38 @@ test('an answer leaves no timer behind, and no wait that could be ended', async 
   expect([clock.waiters(), waits.size]).toEqual([0, 0])
 })
 
-test('a process that was held up while it connected reads the answer that has come', async () => {
-  const sockets: Socket[] = []
-  const entrance = createServer((socket) => void sockets.push(socket.on('error', () => {})))
-  await once(entrance.listen(0, '127.0.0.1'), 'listening')
-  const url = new URL(server.url)
-  url.port = String((entrance.address() as AddressInfo).port)
-  const driver = postgresDriver({ connectionString: url.href, schema: 'held_up', notify: false })
-  // real time: none passes; the timers of the driver are fired here.
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
-  onTestFinished(async () => {
-    vi.useRealTimers()
-    await driver.close()
-    for (const socket of sockets) socket.destroy()
-    entrance.close()
-  })
-  const connected = once(entrance, 'connection')
-  const opening = driver.open({})
-  await connected
-  // All that are due by then fire before anything is read.
-  vi.runOnlyPendingTimers()
-  for (const socket of sockets) {
-    const onward = connect(server.port, '127.0.0.1').on('error', () => {})
-    socket.pipe(onward).pipe(socket)
-    socket.on('close', () => onward.destroy())
-  }
-  await opening
-  expect(sockets.length).toBeGreaterThan(0)
-})
+test.each([0, 60])(
+  'a process that was held up while it connected reads the answer that has come, and those after %i ms each',
+  async (answerMs) => {
+    const sockets: Socket[] = []
+    const entrance = createServer((socket) => void sockets.push(socket.on('error', () => {})))
+    await once(entrance.listen(0, '127.0.0.1'), 'listening')
+    const url = new URL(server.url)
+    url.port = String((entrance.address() as AddressInfo).port)
+    const driver = postgresDriver({ connectionString: url.href, schema: 'held_up', notify: false })
+    // real time: none passes; the timers of the driver are fired here.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    onTestFinished(async () => {
+      vi.useRealTimers()
+      await driver.close()
+      for (const socket of sockets) socket.destroy()
+      entrance.close()
+    })
+    const connected = once(entrance, 'connection')
+    const opening = driver.open({})
+    await connected
+    // All that are due by then fire before anything is read.
+    vi.runOnlyPendingTimers()
+    for (const socket of sockets) {
+      const onward = connect(server.port, '127.0.0.1').on('error', () => {})
+      socket.pipe(onward)
+      onward.on('data', (answer) => {
+        vi.advanceTimersByTime(answerMs)
+        socket.write(answer)
+      })
+      socket.on('close', () => onward.destroy())
+    }
+    await opening
+    expect(sockets.length).toBeGreaterThan(0)
+  },
+)

@@ -285,4 +285,18 @@ export const foundByTestsOfPostgresPools: readonly FoundByTest[] = [
       title: 'however often connections end that notices came over',
     },
   },
+  {
+    name: 'on Postgres, a process that was held up while it connected has 100 ms for all further answers',
+    edits: [
+      {
+        file: 'packages/postgres/src/connection/target.ts',
+        find: 'bytesReadOf(this)',
+        replace: '0',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/held-up.test.ts',
+      title: 'and those after 60 ms each',
+    },
+  },
 ]
