@@ -93,7 +93,12 @@ export class RedisProcess {
   /** Starts a process, and waits until it answers. */
   static async start(options: RedisProcessOptions): Promise<RedisProcess> {
     const made = new RedisProcess(options)
-    await made.start()
+    try {
+      await made.start()
+    } catch (error) {
+      await made.dispose()
+      throw error
+    }
     return made
   }
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { needs } from '@sluice/needs'
 import { freePort, onFreePorts } from '@sluice/needs/free-port'
 import { fakeTimeLibrary, SteppedClock } from '@sluice/needs/stepped-clock'
@@ -58,10 +58,16 @@ describe.skipIf(!hasRedis)('servers', () => {
   test('a server starts on another port if a program has taken the one that was free', async () => {
     const other = disposeLater(await startRedis())
     const ports = [other.port, await freePort()]
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-ports-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    onTestFinished(() => void vi.unstubAllEnvs())
+    vi.stubEnv('TMPDIR', folder)
     const server = disposeLater(
       await onFreePorts(() => RedisProcess.start({ port: ports.shift()! })),
     )
     assert.notEqual(server.port, other.port)
+    // Nothing is left of the first one.
+    assert.deepEqual(readdirSync(folder), [basename(server.folder)])
     assert.equal(await server.command('ECHO', 'here'), 'here')
     await expect(onFreePorts(() => Promise.reject(new Error('out of room')))).rejects.toThrow(
       'room',
@@ -109,10 +115,17 @@ describe.skipIf(!hasRedis)('servers', () => {
       const server = await startRedis()
       console.log(server.pid)
       process.stdin.resume()`
+    // That of the server stays behind.
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-killed-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
     const child = spawn(
       process.execPath,
       ['--conditions=sluice-source', '--input-type=module', '-e', program],
-      { cwd: import.meta.dirname, stdio: ['pipe', 'pipe', 'inherit'] },
+      {
+        cwd: import.meta.dirname,
+        stdio: ['pipe', 'pipe', 'inherit'],
+        env: { ...process.env, TMPDIR: folder },
+      },
     )
     const pid = Number(await new Promise((resolve) => child.stdout.once('data', resolve)))
     assert.ok(!gone(pid))
