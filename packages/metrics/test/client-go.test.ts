@@ -143,6 +143,21 @@ test('beside a worker, a wait ends with the handler or the finish, and a release
   expect(ledger.observations('q latency')).toEqual([3, 0.5])
 })
 
+test('a claim that is answered after the worker has stopped ends no wait: its keys are released', async () => {
+  const { clock, ledger, queue } = setUp()
+  queue.notice('worker-started', { concurrency: 1 })
+  queue.add('a')
+  await clock.step(1_000)
+  queue.notice('worker-stopped', { concurrency: 1 })
+  const token = queue.claim('a')
+  queue.finish({ as: 'release', key: 'a', token }, { outcome: 'ready', dueAt: 0 })
+  expect(ledger.observations('q latency')).toEqual([])
+  const next = queue.claim('a')
+  await clock.step(1_000)
+  queue.done('a', next)
+  expect(ledger.observations('q latency')).toEqual([1])
+})
+
 test('a queue without a name has no metrics and no refresh', async () => {
   const { clock, ledger, queue } = setUp()
   new StagedQueue(clock, queue.driver, '').add('a')

@@ -135,12 +135,12 @@ export class QueueRecord {
 
   workerStopped(holder: string, concurrency: number): void {
     const left = (this.#concurrency.get(holder) ?? 0) - concurrency
-    if (left > 0) this.#concurrency.set(holder, left)
+    if (left > 0 || this.#holders.has(holder)) this.#concurrency.set(holder, Math.max(0, left))
     else this.#concurrency.delete(holder)
     this.#setConcurrency()
   }
 
-  /** Whether a worker runs on this queue object. */
+  /** Whether a worker runs on this queue object, or has: a claim of it may be answered after its stop. */
   hasWorker(holder: string): boolean {
     return this.#concurrency.has(holder)
   }

@@ -340,4 +340,18 @@ export const foundByTestsOfClaims: readonly FoundByTest[] = [
       title: 'a counter that is beyond the present is not set back',
     },
   },
+  {
+    name: 'in metrics, a claim that is answered after the worker has stopped ends a wait',
+    edits: [
+      {
+        file: 'packages/metrics/src/queue/queue-record.ts',
+        find: 'left > 0 || this.#holders.has(holder)',
+        replace: 'left > 0',
+      },
+    ],
+    finder: {
+      file: 'packages/metrics/test/client-go.test.ts',
+      title: 'a claim that is answered after the worker has stopped ends no wait',
+    },
+  },
 ]
