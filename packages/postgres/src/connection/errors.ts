@@ -40,7 +40,7 @@ const idleTooLong: ReadonlySet<string | undefined> = new Set(['57P05', '25P03'])
  * Whether the statement and its transaction had no effect, and may be sent again at once: they lost a race, or
  * their connection had ended before.
  */
-export function isWithoutEffect(error: unknown): boolean {
+function isWithoutEffect(error: unknown): boolean {
   const state = sqlStateOf(error)
   return state === '40001' || state === '40P01' || idleTooLong.has(state) || isUnsent(error)
 }
@@ -202,4 +202,23 @@ export function repeatableError(error: unknown, what: string): unknown {
     cause: error,
     retryable: true,
   })
+}
+
+/** How often a statement or transaction that had no effect is attempted at most. */
+const attemptsMax = 10
+
+/** Attempts a statement or transaction again while the server ends it without effect, after what `lost` waits for. */
+export async function whileWithoutEffect<T>(
+  attempt: () => Promise<T>,
+  lost?: (cause: unknown, tries: number) => Promise<void>,
+): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (tries === attemptsMax || !(SluiceError.is(error) && isWithoutEffect(error.cause)))
+        throw error
+      await lost?.(error.cause, tries)
+    }
+  }
 }

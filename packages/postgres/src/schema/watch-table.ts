@@ -9,8 +9,7 @@ import {
   SluiceRangeError,
   SluiceTypeError,
 } from '@sluice/core'
-import { sqlStateOf } from '../connection/errors.ts'
-import { whileWithoutEffect } from '../connection/repeat.ts'
+import { sqlStateOf, whileWithoutEffect } from '../connection/errors.ts'
 import { statementsFor } from '../connection/statements.ts'
 import { targetOf } from '../connection/target.ts'
 import { checkOptions, type PostgresOptions } from '../postgres-options.ts'
