@@ -7,8 +7,8 @@ export const foundByTestsOfMetrics: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/metrics/src/queue/queue-record.ts',
-        find: 'if (left > 0) this.#concurrency.set(holder, left)\n    else ',
-        replace: '',
+        find: 'Math.max(0, left)',
+        replace: '0',
       },
     ],
     finder: {

@@ -296,7 +296,7 @@ export const foundByTestsOfPostgresPools: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/postgres/test/connection/held-up.test.ts',
-      title: 'and those after 60 ms each',
+      title: 'reads the answer that has come, and those after',
     },
   },
 ]
