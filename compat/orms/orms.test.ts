@@ -9,10 +9,10 @@ import { untilAlone } from '../pages/servers.ts'
 import { openAdapter } from './adapter.ts'
 import { openDrizzle, openDrizzlePostgresJs } from './drizzle.ts'
 import { openKnex } from './knex.ts'
-import { openKysely } from './kysely.ts'
+import { openKysely, openKyselyWithPlugins } from './kysely.ts'
 import { openMikroOrm } from './mikro-orm.ts'
 import type { OpenOrm, Orm } from './orm.ts'
-import { openPostgresJs } from './postgres-js.ts'
+import { openPostgresJs, openPostgresJsInCamelCase } from './postgres-js.ts'
 import { orderIds, testTransactions } from './transactions.ts'
 import { openTypeormManager, openTypeormRunner } from './typeorm.ts'
 
@@ -20,11 +20,13 @@ const libraries: Readonly<Record<string, OpenOrm>> = {
   'Drizzle on pg': openDrizzle,
   'Drizzle on postgres.js': openDrizzlePostgresJs,
   Kysely: openKysely,
+  'Kysely with plugins': openKyselyWithPlugins,
   Knex: openKnex,
   'TypeORM, query runner': openTypeormRunner,
   'TypeORM, entity manager': openTypeormManager,
   MikroORM: openMikroOrm,
   'postgres.js': openPostgresJs,
+  'postgres.js in camel case': openPostgresJsInCamelCase,
   Prisma: async (url, queue) => (await import('./prisma.ts')).openPrisma(url, queue),
   'an adapter': openAdapter,
 }

@@ -1,3 +1,4 @@
+import { SluiceTypeError } from '@sluice/core'
 import type { Row } from '../connection/client-shapes.ts'
 import type { Connection } from '../connection/connection.ts'
 import { withDeadline } from '../connection/deadline.ts'
@@ -70,6 +71,33 @@ export function withValues(text: string, values: readonly unknown[]): string {
   return text.replaceAll(/\$(\d+)/g, (_, number: string) => literalOf(values[Number(number) - 1]))
 }
 
+/** What a row begins with, which is JSON otherwise: some libraries parse a value that looks like JSON. */
+const mark = '='
+
+/**
+ * A statement that answers with each row as one text, since options and plugins of libraries rename
+ * columns and convert values.
+ */
+function asTexts(text: string): string {
+  const row = `pg_catalog.concat('${mark}', pg_catalog.row_to_json(found))`
+  return `select ${row} as found from (${text}) as found`
+}
+
+/** Reads a row of such a statement, whatever its only column is called by now. */
+function rowOf(row: unknown): Row {
+  const [found] = typeof row === 'object' && row !== null ? (Object.values(row) as unknown[]) : []
+  if (typeof found !== 'string' || !found.startsWith(mark)) throw wrongAnswer()
+  return JSON.parse(found.slice(mark.length)) as Row
+}
+
+/** Every statement has an answer. Without it, keys that exist would be taken for new ones. */
+function wrongAnswer(): SluiceTypeError {
+  return new SluiceTypeError(
+    'transaction',
+    'must be an object whose query resolves to the rows of the statement, or to an object with rows',
+  )
+}
+
 /**
  * The transaction of another library as a connection. Libraries differ in how they pass parameters and
  * arrays, so statements contain their values as text.
@@ -84,10 +112,10 @@ export class ForeignTransaction implements Connection {
   }
 
   async query({ text }: Statement, values: readonly unknown[]): Promise<readonly Row[]> {
-    const answer = await this.#timed(withValues(text, values))
-    if (Array.isArray(answer)) return answer as Row[]
-    const rows = (answer as { rows?: unknown } | undefined)?.rows
-    return Array.isArray(rows) ? (rows as Row[]) : []
+    const answer = await this.#timed(withValues(asTexts(text), values))
+    const rows = Array.isArray(answer) ? answer : (answer as { rows?: unknown } | undefined)?.rows
+    if (Array.isArray(rows) && rows.length > 0) return rows.map(rowOf)
+    throw wrongAnswer()
   }
 
   /** Libraries that prepare everything send one statement at a time. */

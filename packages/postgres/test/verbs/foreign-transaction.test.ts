@@ -95,6 +95,81 @@ test('an object with query is enough', async () => {
   await driver.close()
 })
 
+/** What a library makes of the name of a column, and what it makes of a value. */
+const renamings: Readonly<Record<string, (row: Record<string, unknown>) => unknown>> = {
+  'names in camel case': (row) =>
+    Object.fromEntries(
+      Object.entries(row).map(([name, value]) => [
+        name.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase()),
+        value,
+      ]),
+    ),
+  'names in capitals': (row) =>
+    Object.fromEntries(Object.entries(row).map(([name, value]) => [name.toUpperCase(), value])),
+  'parsed JSON': (row) =>
+    Object.fromEntries(
+      Object.entries(row).map(([name, value]) => [
+        name,
+        /^[[{]/.test(String(value)) ? JSON.parse(String(value)) : value,
+      ]),
+    ),
+  'arrays instead of objects': Object.values,
+}
+
+test.each(Object.entries(renamings))('a library that answers with %s', async (name, renamed) => {
+  const driver = postgresDriver({ connectionString: server.url, onWarning() {} })
+  await driver.open({})
+  const transaction = {
+    query: async (text: string) => ({ rows: (await client.query(text)).rows.map(renamed) }),
+  }
+  const options = { dedupe: 'client-go', failuresExpireMs: 86_400_000 } as const
+  const ask = { key: 'a', item: '{"id":1}', priority: 5, delayMs: 0 }
+  await driver.add(name, [ask], options)
+  const request = { limit: 1, holder: 'h', claimId: 'c', leaseMs: 60_000 }
+  const [claim] = (await driver.claim(name, request)).claims
+  await driver.add(name, [ask, { ...ask, key: 'b', delayMs: 60_000 }], options)
+  await client.query('begin')
+  const { add, finish } = driver.transact!(transaction)
+  const done = { as: 'done', key: 'a', token: claim?.token ?? 0, forget: false } as const
+  expect(await finish(name, [done], options)).toMatchObject([{ outcome: 'ready' }])
+  const later = { ...ask, key: 'b', priority: 0, delayMs: 90_000 }
+  expect(await add(name, [{ ...ask, priority: 0 }, later], options)).toMatchObject([
+    { outcome: 'unchanged' },
+    { outcome: 'unchanged' },
+  ])
+  await client.query('commit')
+  expect((await driver.claim(name, { ...request, claimId: 'd' })).claims).toMatchObject([
+    { key: 'a', item: '{"id":1}', priority: 5 },
+  ])
+  await driver.close()
+})
+
+const wrongAnswers: Readonly<Record<string, (answer: pg.QueryResult) => unknown>> = {
+  'two values': ({ rows }) => [rows, {}],
+  nothing: () => undefined,
+  null: () => null,
+  'no rows': () => [],
+  'other rows': () => [{}],
+  results: (answer) => [answer],
+}
+
+test.each(Object.entries(wrongAnswers))('an object whose query returns %s', async (_, wrong) => {
+  const driver = postgresDriver({ connectionString: server.url, onWarning() {} })
+  await driver.open({})
+  const transaction = { query: async (text: string) => wrong(await client.query(text)) }
+  const options = { dedupe: 'client-go', failuresExpireMs: 86_400_000 } as const
+  const ask = { key: 'wrong', item: '"wrong"', priority: 0, delayMs: 0 }
+  await client.query('begin')
+  await expect(driver.transact!(transaction).add('wrong', [ask], options)).rejects.toMatchObject({
+    code: 'ERR_INVALID_INPUT',
+    parameter: 'transaction',
+    message: expect.stringContaining('resolves to the rows of the statement'),
+  })
+  await client.query('commit')
+  expect((await driver.list('wrong', { limit: 9 })).rows).toEqual([])
+  await driver.close()
+})
+
 test('the error of the server is found in that of Sequelize', async () => {
   const driver = postgresDriver({ connectionString: server.url, timeoutMs: 400, onWarning() {} })
   await driver.open({})

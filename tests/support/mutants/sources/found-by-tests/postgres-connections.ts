@@ -300,6 +300,25 @@ export const foundByTestsOfPostgresConnections: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'in the transaction of another library, columns that it renames are taken for empty ones',
+    edits: [
+      {
+        file: 'packages/postgres/src/transact/foreign-transaction.ts',
+        find: 'rows.map(rowOf)',
+        replace: 'rows as Row[]',
+      },
+      {
+        file: 'packages/postgres/src/transact/foreign-transaction.ts',
+        find: 'withValues(asTexts(text), values)',
+        replace: 'withValues(text, values)',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/verbs/foreign-transaction.test.ts',
+      title: 'a library that answers with names in camel case',
+    },
+  },
+  {
     name: 'SQL of a watched table that the server refuses is answered with the advice to migrate',
     edits: [
       {
