@@ -389,7 +389,7 @@ AS $function$
 select a.key, a.outcome from add_checked_89076fea($1, $2, $3, $4, $5, $6) a
 $function$;
 
-CREATE OR REPLACE FUNCTION add_record_b88a96df(in_queue text, in_record text, in_steps integer[], in_kept integer[], in_cap integer, in_codes integer, in_runs integer, in_runs_of_code integer, in_runs_ms double precision, in_now double precision)
+CREATE OR REPLACE FUNCTION add_record_e13ce960(in_queue text, in_record text, in_steps integer[], in_kept integer[], in_cap integer, in_codes integer, in_runs integer, in_runs_of_code integer, in_runs_ms double precision, in_now double precision)
  RETURNS boolean
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -419,7 +419,7 @@ begin
   if not found then
     select c.ready, c.delayed + c.backoff as delayed, c.processing + c.dirty as held, c.parked,
       case when c.oldest < 'Infinity' then greatest(0, in_now - c.oldest) else 0 end as oldest_ms, c.capped, c.paused
-    into depth from counts_1a4a48b3(in_queue, in_cap, in_now, null) c;
+    into depth from counts_74c15828(in_queue, in_cap, in_now, null) c;
   end if;
   for n in 1 .. cardinality(in_steps) loop
     step := in_steps[n];
@@ -887,9 +887,10 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION counts_1a4a48b3(in_queue text, in_cap integer, in_now double precision, in_least double precision)
+CREATE OR REPLACE FUNCTION counts_74c15828(in_queue text, in_cap integer, in_now double precision, in_least double precision)
  RETURNS TABLE(now double precision, ready integer, delayed integer, backoff integer, processing integer, dirty integer, parked integer, idle integer, paused boolean, oldest double precision, held_until double precision, capped boolean)
  LANGUAGE plpgsql
+ STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
  SET plan_cache_mode TO 'force_generic_plan'
  SET enable_seqscan TO 'off'
@@ -1446,7 +1447,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION tick_ced9c18b(in_queue text, in_holder text, in_host text, in_pid integer, in_concurrency integer, in_info text, in_limit integer, in_expire double precision, in_now double precision, in_least double precision, in_record text, in_steps integer[], in_kept integer[], in_cap integer, in_codes integer, in_runs integer, in_runs_of_code integer, in_runs_ms double precision)
+CREATE OR REPLACE FUNCTION tick_d6b07917(in_queue text, in_holder text, in_host text, in_pid integer, in_concurrency integer, in_info text, in_limit integer, in_expire double precision, in_now double precision, in_least double precision, in_record text, in_steps integer[], in_kept integer[], in_cap integer, in_codes integer, in_runs integer, in_runs_of_code integer, in_runs_ms double precision)
  RETURNS TABLE(kind integer, now double precision, next_at double precision, swept integer, key text, token bigint, recorded boolean)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1489,7 +1490,7 @@ begin
     end if;
   end if;
   if in_record is not null then
-    is_recorded := add_record_b88a96df(in_queue, in_record, in_steps, in_kept, in_cap, in_codes, in_runs,
+    is_recorded := add_record_e13ce960(in_queue, in_record, in_steps, in_kept, in_cap, in_codes, in_runs,
       in_runs_of_code, in_runs_ms, t);
   end if;
   delete from keys k where k.ctid = any (array(

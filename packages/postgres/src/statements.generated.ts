@@ -476,11 +476,11 @@ end
 $body$;`,
   },
   {
-    name: 'counts_1a4a48b3',
-    sql: `create or replace function sluice.counts_1a4a48b3(in_queue text, in_cap int, in_now float8, in_least float8) returns table (
+    name: 'counts_74c15828',
+    sql: `create or replace function sluice.counts_74c15828(in_queue text, in_cap int, in_now float8, in_least float8) returns table (
   now float8, ready int, delayed int, backoff int, processing int, dirty int, parked int, idle int,
   paused boolean, oldest float8, held_until float8, capped boolean
-) language plpgsql
+) language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
@@ -559,8 +559,8 @@ end
 $body$;`,
   },
   {
-    name: 'add_record_b88a96df',
-    sql: `create or replace function sluice.add_record_b88a96df(
+    name: 'add_record_e13ce960',
+    sql: `create or replace function sluice.add_record_e13ce960(
   in_queue text, in_record text, in_steps int[], in_kept int[], in_cap int, in_codes int,
   in_runs int, in_runs_of_code int, in_runs_ms float8, in_now float8
 ) returns boolean language plpgsql
@@ -591,7 +591,7 @@ begin
   if not found then
     select c.ready, c.delayed + c.backoff as delayed, c.processing + c.dirty as held, c.parked,
       case when c.oldest < 'Infinity' then greatest(0, in_now - c.oldest) else 0 end as oldest_ms, c.capped, c.paused
-    into depth from sluice.counts_1a4a48b3(in_queue, in_cap, in_now, null) c;
+    into depth from sluice.counts_74c15828(in_queue, in_cap, in_now, null) c;
   end if;
   for n in 1 .. cardinality(in_steps) loop
     step := in_steps[n];
@@ -1493,8 +1493,8 @@ end
 $body$;`,
   },
   {
-    name: 'tick_ced9c18b',
-    sql: `create or replace function sluice.tick_ced9c18b(
+    name: 'tick_d6b07917',
+    sql: `create or replace function sluice.tick_d6b07917(
   in_queue text, in_holder text, in_host text, in_pid int, in_concurrency int, in_info text,
   in_limit int, in_expire float8, in_now float8, in_least float8, in_record text, in_steps int[],
   in_kept int[], in_cap int, in_codes int, in_runs int, in_runs_of_code int, in_runs_ms float8
@@ -1542,7 +1542,7 @@ begin
     end if;
   end if;
   if in_record is not null then
-    is_recorded := sluice.add_record_b88a96df(in_queue, in_record, in_steps, in_kept, in_cap, in_codes, in_runs,
+    is_recorded := sluice.add_record_e13ce960(in_queue, in_record, in_steps, in_kept, in_cap, in_codes, in_runs,
       in_runs_of_code, in_runs_ms, t);
   end if;
   delete from sluice.keys k where k.ctid = any (array(
@@ -1751,7 +1751,7 @@ export const statementTexts = {
   claimAdopt: 'select key, item, token, failures, crashes, priority, asked_at, ready_at, at, trace from sluice.claim_adopt_7ce2d897($1::text, $2::text)',
   claim: 'select now, tokens, texts, numbers, ended_keys, ended_tokens, look_before, item from sluice.claim_5ca892a5( $1::text, $2::int, $3::text, $4::text, $5::float8, $6::float8, $7::bigint, $8::int, $9::float8, $10::float8)',
   countPending: 'select sluice.count_pending_cc3c258b($1::text, $2::int, $3::boolean) as pending',
-  counts: 'select now, ready, delayed, backoff, processing, dirty, parked, idle, paused, oldest, held_until, capped, sluice.ahead_ms_a3187b88() as ahead from sluice.counts_1a4a48b3($1::text, $2::int, $3::float8, $4::float8)',
+  counts: 'select now, ready, delayed, backoff, processing, dirty, parked, idle, paused, oldest, held_until, capped, sluice.ahead_ms_a3187b88() as ahead from sluice.counts_74c15828($1::text, $2::int, $3::float8, $4::float8)',
   doctorHorizon: "select h.kind, h.name, h.held, coalesce(h.seconds, 0)::float8 as seconds from ( select 'session' as kind, concat_ws(' ', a.pid::text, a.usename, a.application_name, a.state) as name, age(a.backend_xmin) as held, extract(epoch from clock_timestamp() - a.xact_start) as seconds from pg_catalog.pg_stat_activity a where a.backend_xmin is not null and a.pid <> pg_backend_pid() union all select 'replication slot', s.slot_name::text, greatest(age(s.xmin), age(s.catalog_xmin)), null from pg_catalog.pg_replication_slots s where s.xmin is not null or s.catalog_xmin is not null union all select 'prepared transaction', p.gid, age(p.transaction), extract(epoch from clock_timestamp() - p.prepared) from pg_catalog.pg_prepared_xacts p ) h order by h.held desc nulls last limit 1",
   doctorLeases: 'select count(*)::int as n, coalesce(max(sluice.present_4c1f74c0(null, null) - k.lease_until), 0) as late from sluice.keys k where k.token is not null and k.lease_until < sluice.present_4c1f74c0(null, null)',
   doctorTable: "select s.n_live_tup::float8 as live, s.n_dead_tup::float8 as dead, s.n_tup_upd::float8 as updates, s.n_tup_hot_upd::float8 as hot, extract(epoch from clock_timestamp() - s.last_autovacuum)::float8 as vacuumed, current_setting('autovacuum') as autovacuum, current_setting('synchronous_commit') as commits, pg_catalog.pg_total_relation_size(s.relid)::float8 as bytes, (select string_agg(distinct i.relname, ', ') from pg_catalog.pg_attribute a join pg_catalog.pg_depend d on d.refclassid = 'pg_catalog.pg_class'::regclass and d.refobjid = s.relid and d.refobjsubid = a.attnum and d.classid = 'pg_catalog.pg_class'::regclass join pg_catalog.pg_class i on i.oid = d.objid and i.relkind = 'i' where a.attrelid = s.relid and a.attname = 'lease_until') as lease_indexes, (select string_agg(t.relname, ', ' order by t.relname) from pg_catalog.pg_class t where t.relnamespace = quote_ident($1::text)::regnamespace and t.relkind = 'r' and t.relname in ('keys', 'queues', 'buckets', 'workers', 'history', 'failed_runs') and pg_catalog.row_security_active(t.oid)) as secured_tables from pg_catalog.pg_stat_all_tables s where s.schemaname = $1::text and s.relname = 'keys'",
@@ -1771,8 +1771,8 @@ export const statementTexts = {
   raisePresent: 'select sluice.raise_present_479922ea($1::float8) as ahead',
   raiseTokens: 'select sluice.raise_tokens_e83790a7($1::float8)',
   renew: 'select index, outcome, lease_until from sluice.renew_49796185($1::text, $2::text[], $3::bigint[], $4::float8, $5::float8, $6::float8)',
-  tickOverListener: 'select kind, now, next_at, swept, key, token, recorded, sluice.ahead_ms_a3187b88() as ahead, exists (select from pg_catalog.pg_listening_channels() as c(name) where c.name = $19::text) as listens from sluice.tick_ced9c18b( $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8, $10::float8, $11::text, $12::int[], $13::int[], $14::int, $15::int, $16::int, $17::int, $18::float8)',
-  tick: 'select kind, now, next_at, swept, key, token, recorded, sluice.ahead_ms_a3187b88() as ahead from sluice.tick_ced9c18b( $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8, $10::float8, $11::text, $12::int[], $13::int[], $14::int, $15::int, $16::int, $17::int, $18::float8)',
+  tickOverListener: 'select kind, now, next_at, swept, key, token, recorded, sluice.ahead_ms_a3187b88() as ahead, exists (select from pg_catalog.pg_listening_channels() as c(name) where c.name = $19::text) as listens from sluice.tick_d6b07917( $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8, $10::float8, $11::text, $12::int[], $13::int[], $14::int, $15::int, $16::int, $17::int, $18::float8)',
+  tick: 'select kind, now, next_at, swept, key, token, recorded, sluice.ahead_ms_a3187b88() as ahead from sluice.tick_d6b07917( $1::text, $2::text, $3::text, $4::int, $5::int, $6::text, $7::int, $8::float8, $9::float8, $10::float8, $11::text, $12::int[], $13::int[], $14::int, $15::int, $16::int, $17::int, $18::float8)',
   transferLock: "select pg_catalog.pg_advisory_xact_lock( pg_catalog.hashtextextended('sluice.token is being set', 0))",
   transferSequences: "select pg_catalog.pg_sequence_last_value('sluice.token')::text as token, pg_catalog.pg_sequence_last_value('sluice.arrival')::text as arrival",
   transferSetArrival: "select pg_catalog.setval('sluice.arrival', $1::bigint)",

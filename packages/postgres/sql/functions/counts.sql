@@ -1,8 +1,9 @@
--- Counts the keys of each state, up to in_cap and one more.
+-- Counts the keys of each state, up to in_cap and one more. Stable: all statements read the rows of one
+-- moment, or a key whose state changes in between would be in none of the counts, or in two.
 create or replace function sluice.counts(in_queue text, in_cap int, in_now float8, in_least float8) returns table (
   now float8, ready int, delayed int, backoff int, processing int, dirty int, parked int, idle int,
   paused boolean, oldest float8, held_until float8, capped boolean
-) language plpgsql
+) language plpgsql stable
 -- @include settings
 set lock_timeout = '50ms'
 as $body$
