@@ -315,7 +315,7 @@ export const foundByTestsOfPostgresConnections: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/postgres/test/verbs/foreign-transaction.test.ts',
-      title: 'a library that answers with names in camel case',
+      title: 'a library that answers with',
     },
   },
   {
