@@ -388,18 +388,4 @@ export const foundByTestsOfPostgresConnections: readonly FoundByTest[] = [
       title: 'triggers whose transaction the server ended because it was idle are created',
     },
   },
-  {
-    name: 'on Postgres, a server that has to wake up is given 5 s for a connection, whatever timeoutMs is',
-    edits: [
-      {
-        file: 'packages/postgres/src/connection/target.ts',
-        find: 'Math.min(timeoutMs, Math.max(connectMs, timeoutMs / 2))',
-        replace: 'Math.min(timeoutMs, connectMs)',
-      },
-    ],
-    finder: {
-      file: 'packages/postgres/test/connection/full-server.test.ts',
-      title: 'a connection is given up that is not opened within',
-    },
-  },
 ]

@@ -238,6 +238,13 @@ export const foundByTestsOfPostgresPools: readonly FoundByTest[] = [
       {
         file: 'packages/postgres/src/connection/pg-connection.ts',
         find: ' + secondsUnderWay(values, clock.monotonicMs() - sentAt)',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/silent-connections.test.ts',
+      title:
+        'a long statement is under way for longer, before its connection is suspected and given up',
     },
   },
   {
@@ -278,9 +285,6 @@ export const foundByTestsOfPostgresPools: readonly FoundByTest[] = [
       },
     ],
     finder: {
-      file: 'packages/postgres/test/connection/silent-connections.test.ts',
-      title:
-        'a long statement is under way for longer, before its connection is suspected and given up',
       file: 'packages/postgres/test/connection/listener.test.ts',
       title: 'however often connections end that notices came over',
     },
@@ -311,6 +315,20 @@ export const foundByTestsOfPostgresPools: readonly FoundByTest[] = [
     finder: {
       file: 'packages/postgres/test/verbs/counts.test.ts',
       title: 'a key that is taken and given back meanwhile is counted once',
+    },
+  },
+  {
+    name: 'on Postgres, a server that has to wake up is given 5 s for a connection, whatever timeoutMs is',
+    edits: [
+      {
+        file: 'packages/postgres/src/connection/target.ts',
+        find: 'Math.min(timeoutMs, Math.max(connectMs, timeoutMs / 2))',
+        replace: 'Math.min(timeoutMs, connectMs)',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/full-server.test.ts',
+      title: 'a connection is given up that is not opened within',
     },
   },
 ]
