@@ -1,5 +1,6 @@
 import { SluiceError } from '@sluice/core'
 import type { Environment } from '@sluice/core/driver'
+import type { Watch } from '../notices/watch.ts'
 import { arrayLiteral } from '../rows/array-literal.ts'
 import { number } from '../rows/columns.ts'
 import { inLockOrder } from '../rows/key-order.ts'
@@ -9,7 +10,6 @@ import type { Connection, Connections, RunOptions } from './connection.ts'
 import { DeadlineError } from './deadline.ts'
 import { repeatableError, sqlStateOf, whileWithoutEffect } from './errors.ts'
 import type { StatementName, Statements } from './statements.ts'
-import type { Watch } from './watch.ts'
 
 /** The statements that only read. */
 const reading: ReadonlySet<StatementName> = new Set([

@@ -2,10 +2,10 @@
 import { type FakeClock, fakeClock } from '@sluice/core/testing'
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import type { PgListener } from '../../src/connection/client-shapes.ts'
-import { Listener, type ListenerUse } from '../../src/connection/listener.ts'
-import { WakeSignal } from '../../src/connection/wake-signal.ts'
 import { Warnings } from '../../src/connection/warnings.ts'
-import { Watch } from '../../src/connection/watch.ts'
+import { Listener, type ListenerUse } from '../../src/notices/listener.ts'
+import { WakeSignal } from '../../src/notices/wake-signal.ts'
+import { Watch } from '../../src/notices/watch.ts'
 
 type Handler = (value?: unknown) => void
 

@@ -2,7 +2,7 @@
 import { SluiceError } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { expect, test } from 'vitest'
-import { WakeSignal } from '../../src/connection/wake-signal.ts'
+import { WakeSignal } from '../../src/notices/wake-signal.ts'
 
 function belfry(sendsNotices = true) {
   const clock = fakeClock()

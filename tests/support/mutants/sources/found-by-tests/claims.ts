@@ -176,8 +176,8 @@ export const foundByTestsOfClaims: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/batched/claims/prefetch-amount.ts',
-        find: 'Math.min(autoMax, Math.floor(this.#startedWithinTwo(slots)))',
-        replace: 'Math.floor(this.#startedWithinTwo(slots))',
+        find: 'Math.min(autoMax, arriving, ',
+        replace: 'Math.min(arriving, ',
       },
     ],
     finder: {

@@ -60,7 +60,7 @@ export const foundByTestsOfPostgresConnections: readonly FoundByTest[] = [
     name: 'a connection that breaks before the proof counts as one that gets no notices',
     edits: [
       {
-        file: 'packages/postgres/src/connection/listener.ts',
+        file: 'packages/postgres/src/notices/listener.ts',
         find: '      this.#brokenBy = error\n',
         replace: '',
       },

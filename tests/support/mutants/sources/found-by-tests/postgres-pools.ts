@@ -208,7 +208,7 @@ export const foundByTestsOfPostgresPools: readonly FoundByTest[] = [
     name: 'a stop to listen on Postgres waits for a server that does not answer the proof of notices',
     edits: [
       {
-        file: 'packages/postgres/src/connection/listener.ts',
+        file: 'packages/postgres/src/notices/listener.ts',
         find: ', this.#wait(Infinity)])',
         replace: '])',
       },
@@ -251,7 +251,7 @@ export const foundByTestsOfPostgresPools: readonly FoundByTest[] = [
     name: 'watchers are not polled while the connection that listened is being replaced',
     edits: [
       {
-        file: 'packages/postgres/src/connection/listener.ts',
+        file: 'packages/postgres/src/notices/listener.ts',
         find: '      this.#isProven = false\n      onTried()',
         replace: '      onTried()',
       },
@@ -265,7 +265,7 @@ export const foundByTestsOfPostgresPools: readonly FoundByTest[] = [
     name: 'watchers are polled while notices arrive',
     edits: [
       {
-        file: 'packages/postgres/src/connection/watch.ts',
+        file: 'packages/postgres/src/notices/watch.ts',
         find: 'if (this.isProven) polledAt = clock.monotonicMs()\n      else if',
         replace: 'if',
       },
@@ -279,7 +279,7 @@ export const foundByTestsOfPostgresPools: readonly FoundByTest[] = [
     name: 'a connection that listened well is replaced later each time that it ends',
     edits: [
       {
-        file: 'packages/postgres/src/connection/listener.ts',
+        file: 'packages/postgres/src/notices/listener.ts',
         find: '          failures = 0\n',
         replace: '',
       },

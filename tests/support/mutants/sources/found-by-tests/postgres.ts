@@ -146,7 +146,7 @@ export const foundByTestsOfPostgres: readonly FoundByTest[] = [
     name: 'a statement is sent over a listening connection that is busy',
     edits: [
       {
-        file: 'packages/postgres/src/connection/listener.ts',
+        file: 'packages/postgres/src/notices/listener.ts',
         find: 'if (!this.#isProven || client === undefined || this.#isBusy) return undefined',
         replace: 'if (!this.#isProven || client === undefined) return undefined',
       },

@@ -1,14 +1,14 @@
 import { heartbeatMs } from '@sluice/core'
 import type { Environment } from '@sluice/core/driver'
+import type { PgListener, Row } from '../connection/client-shapes.ts'
+import type { ConnectionProbe } from '../connection/connection-probe.ts'
+import { closeMs, DeadlineError, ignore, withDeadline } from '../connection/deadline.ts'
+import { destroySocket } from '../connection/destroy-socket.ts'
+import { describe, storeError } from '../connection/errors.ts'
+import { PgConnection } from '../connection/pg-connection.ts'
+import type { Statement } from '../connection/statements.ts'
 import { flag, number } from '../rows/columns.ts'
 import { quoteIdentifier } from '../schema/schema-name.ts'
-import type { PgListener, Row } from './client-shapes.ts'
-import type { ConnectionProbe } from './connection-probe.ts'
-import { closeMs, DeadlineError, ignore, withDeadline } from './deadline.ts'
-import { destroySocket } from './destroy-socket.ts'
-import { describe, storeError } from './errors.ts'
-import { PgConnection } from './pg-connection.ts'
-import type { Statement } from './statements.ts'
 
 /** The dependencies of a listener. */
 export interface ListenerUse {
