@@ -79,9 +79,12 @@ export class ItemInspection {
       held.setItem(accepted(await validate(this.#schema, held.item, timeoutMs)))
       return true
     } catch (cause) {
+      const code = SluiceError.is(cause) ? cause.code : 'ERR_INVALID_INPUT'
+      // Errors of the library end with their code, as this one will.
+      const reason = textOf(cause).replace(` [${code}]`, '')
       const problem = new SluiceError(
-        SluiceError.is(cause) ? cause.code : 'ERR_INVALID_INPUT',
-        `cannot hand out key ${JSON.stringify(held.key)}: ${textOf(cause)}; it was parked`,
+        code,
+        `cannot hand out key ${JSON.stringify(held.key)}: ${reason}; it was parked`,
         { cause },
       )
       this.#queue.calls.report(problem)

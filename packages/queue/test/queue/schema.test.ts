@@ -75,6 +75,10 @@ describe.each(cases)('a $kind schema over $way', ({ setup, schema }) => {
     const row = await scene.row('bad')
     expect([row?.state, row?.failures]).toEqual(['parked', 1])
     expect(row?.lastError).toContain('must be a number')
+    // The code is named once, at the end.
+    expect(String(scene.errors[0])).toBe(
+      'SluiceError: cannot hand out key "bad": item must match the schema: count: must be a number; it was parked [ERR_INVALID_INPUT]',
+    )
     expect(scene.takeErrors()).toEqual(['ERR_INVALID_INPUT'])
   })
 
