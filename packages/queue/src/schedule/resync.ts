@@ -166,7 +166,8 @@ function isOver(error: unknown): boolean {
 function msUntilTurn(item: unknown, everyMs: number, now: number): number {
   const text = typeof item === 'string' ? item : canonicalJson(item, 'item')
   const phaseMs = (hashOf(text) / 2 ** 32) * everyMs
-  const sinceMs = (now - phaseMs) % everyMs
+  // The remainder is below 0 while the clock is before the first turn, as one that begins at 0.
+  const sinceMs = (((now - phaseMs) % everyMs) + everyMs) % everyMs
   return everyMs - sinceMs
 }
 

@@ -61,6 +61,16 @@ test.each(['client-go', 'earliest'] as const)(
   },
 )
 
+test('a clock that begins at the epoch costs no item its first turn', async () => {
+  const clock = fakeClock(0)
+  const queue = createRateLimitingQueue<string>({ driver: memoryDriver(), clock })
+  onTestFinished(() => queue.close())
+  await using _syncing = resync({ queue, list: () => items, everyMs: hour, clock })
+  await untilPending(queue, items.length)
+  const { runs } = await runsWithin(clock, queue, hour)
+  expect([...runs.values()]).toEqual(items.map(() => 1))
+})
+
 test('several processes ask for the same runs', async () => {
   const { clock, driver, queue } = setUp()
   const other = createRateLimitingQueue<string>({ name: 'q', driver, clock })
