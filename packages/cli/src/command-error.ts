@@ -19,6 +19,11 @@ export function usageError(message: string, cause?: unknown): CommandError {
   return new CommandError('ERR_USAGE', message, exitCodes.usage, cause)
 }
 
+/** The two stores of a command are the same one. */
+export function oneStoreError(cause?: unknown): CommandError {
+  return usageError('FROM and TO are one store', cause)
+}
+
 /** A queue, a key or triggers that the command names do not exist. */
 export function notFoundError(message: string): CommandError {
   return new CommandError('ERR_NOT_FOUND', message, exitCodes.notFound)

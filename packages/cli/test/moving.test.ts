@@ -221,8 +221,8 @@ describe('move', () => {
     ] as const) {
       const { code, err } = await cli(['move', from, to, 'orders'])
       expect({ code, err }).toEqual({
-        code: 1,
-        err: 'sluice: to must be another store than from [ERR_INVALID_INPUT]\n',
+        code: 2,
+        err: 'sluice: FROM and TO are one store [ERR_USAGE]\n',
       })
       expect(await names(from)).toBe('a\nb\nlater\nparked\n')
     }

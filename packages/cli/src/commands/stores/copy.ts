@@ -1,6 +1,6 @@
 import { manyWords } from '@sluice/core/words'
 import { type CommandSpec, queuesOfStores } from '../../command.ts'
-import { usageError } from '../../command-error.ts'
+import { oneStoreError } from '../../command-error.ts'
 import type { Context } from '../../context.ts'
 import { checkedQueue } from '../../input.ts'
 import { shown } from '../../output/escape.ts'
@@ -29,7 +29,7 @@ export const copy: CommandSpec = {
     const [source, target] = [from, to].map(({ address }) =>
       JSON.stringify({ ...address, label: '' }),
     )
-    if (source === target) throw usageError('FROM and TO are one store')
+    if (source === target) throw oneStoreError()
     await refuseUnknown(context, from.inspection, queues)
     const names = queues.length > 0 ? queues : await from.inspection.queues()
     const copied: { queue: string; copied: number }[] = []

@@ -1,5 +1,7 @@
+import { SluiceError } from '@sluice/core'
 import { manyWords } from '@sluice/core/words'
 import { type CommandSpec, queuesOfStores } from '../../command.ts'
+import { oneStoreError } from '../../command-error.ts'
 import { checkedQueue } from '../../input.ts'
 import { shown } from '../../output/escape.ts'
 import { refuseUnknown } from '../../stores/known-queue.ts'
@@ -39,6 +41,9 @@ export const move: CommandSpec = {
       onProgress({ queue, moved }) {
         void print.progress(`${shown(queue)}: ${manyWords(moved, 'key')} moved`)
       },
+    }).catch((error: unknown) => {
+      // Its words are those of the options of `moveQueues`.
+      throw isAbout(error, 'to') ? oneStoreError(error) : error
     })
     await print.endProgress()
     for (const { queue } of input.flag('resume') ? moved : []) {
@@ -54,4 +59,12 @@ export const move: CommandSpec = {
     )
     if (moved.length === 0) await print.note('no queues to move')
   },
+}
+
+/** Whether an error is about a parameter. */
+function isAbout(error: unknown, parameter: string): boolean {
+  return (
+    SluiceError.is(error, 'ERR_INVALID_INPUT') &&
+    (error as { parameter?: string }).parameter === parameter
+  )
 }
