@@ -279,6 +279,21 @@ test('of the views that nobody reads, the 200 that were used last are kept', asy
   expect(clock.waiters()).toBe(0)
 })
 
+test('a view that is opened by a reader who has left already is kept no longer than another', async () => {
+  const clock = fakeClock()
+  const views = new LiveViews({
+    ...{ clock, tickMs: 1_000, streamsMax: 9, report() {} },
+    readerOf: () => async () => ({ at: 1 }) as Overview,
+  })
+  const connection = { signal: AbortSignal.abort(), cutOff: undefined, mayRead: () => true }
+  const stream = views.open('overview', undefined, '', 0, connection)
+  expect([stream.isEnded, views.size]).toEqual([true, 0])
+  // Its timer, after which it is not kept.
+  expect(clock.waiters()).toBe(1)
+  views.close()
+  expect(clock.waiters()).toBe(0)
+})
+
 test('the histories of the 500 keys that were shown last are kept', () => {
   const histories = new KeyHistories()
   const stepsOf = (key: string, token: number) =>

@@ -136,12 +136,13 @@ export class LiveViews {
     const { refusal } = this
     if (refusal !== undefined) throw refusal
     const { watch, expiry } = this.#entry(about, queue, detail)
-    expiry?.stop()
     const stream = new EventStream(connection, (ended) => {
       this.#streams.delete(ended)
       watch.leave(ended)
     })
+    // A reader that has left already keeps no view.
     if (stream.isEnded) return stream
+    expiry?.stop()
     this.#streams.add(stream)
     watch.join(stream, lastEventId)
     return stream
