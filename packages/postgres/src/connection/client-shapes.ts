@@ -51,7 +51,12 @@ export interface PgPool {
 
 /** A transaction of PGlite. */
 export interface PgliteTransaction {
-  query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
+  /** Sends a statement. With `parsers`, values of the types with these ids are what they make of their text. */
+  query(
+    text: string,
+    values?: unknown[],
+    options?: { readonly parsers: Record<number, (text: string) => unknown> },
+  ): Promise<{ rows: unknown[] }>
   exec(text: string): Promise<unknown>
 }
 

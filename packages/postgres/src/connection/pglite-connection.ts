@@ -6,6 +6,14 @@ import { storeError } from './errors.ts'
 import type { PoolUse } from './pool-connections.ts'
 import type { Statement } from './statements.ts'
 
+/** The types of columns, by their ids: boolean, bigint, smallint, integer, text, json, double and numeric. */
+const typeIds = [16, 20, 21, 23, 25, 114, 701, 1700, 3802]
+
+/** Columns arrive as text, whatever parsers the program has set for its own queries. */
+const asText = {
+  parsers: Object.fromEntries(typeIds.map((id) => [id, (text: string) => text])),
+}
+
 /** PGlite, or one of its transactions, as a connection. */
 export class PgliteConnection implements Connection {
   readonly #client: PgliteTransaction
@@ -17,7 +25,7 @@ export class PgliteConnection implements Connection {
   }
 
   async query({ text }: Statement, values: readonly unknown[]): Promise<readonly Row[]> {
-    return (await this.#timed(this.#client.query(text, [...values]))).rows as Row[]
+    return (await this.#timed(this.#client.query(text, [...values], asText))).rows as Row[]
   }
 
   async script(text: string): Promise<void> {

@@ -331,4 +331,37 @@ export const foundByTestsOfPostgresPools: readonly FoundByTest[] = [
       title: 'a connection is given up that is not opened within',
     },
   },
+  {
+    name: 'a long item is written to Postgres again each time that its key fails',
+    edits: [
+      {
+        file: 'packages/postgres/src/verbs/finish.ts',
+        find: 'usesItems: false',
+        replace: 'usesItems: true',
+      },
+      {
+        file: 'packages/postgres/src/rows/lock-and-change.ts',
+        find: 'item === before.item ? sameItem : item',
+        replace: 'item === undefined ? sameItem : item',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/verbs/limits.test.ts',
+      title: 'an item is neither read nor written when its key fails, is given back or is parked',
+    },
+  },
+  {
+    name: 'on PGlite, columns are what the parsers of the program make of them',
+    edits: [
+      {
+        file: 'packages/postgres/src/connection/pglite-connection.ts',
+        find: 'this.#client.query(text, [...values], asText)',
+        replace: 'this.#client.query(text, [...values])',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/pglite-parsers.test.ts',
+      title: 'columns are read as the database says them',
+    },
+  },
 ]
