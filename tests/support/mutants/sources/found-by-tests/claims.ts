@@ -354,4 +354,18 @@ export const foundByTestsOfClaims: readonly FoundByTest[] = [
       title: 'a claim that is answered after the worker has stopped ends no wait',
     },
   },
+  {
+    name: 'a stored item that does not match the schema is reported with its code twice',
+    edits: [
+      {
+        file: 'packages/queue/src/core/item-inspection.ts',
+        find: 'textOf(cause).replace(',
+        replace: '((text: string, ..._: string[]) => text)(textOf(cause), ',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/queue/schema.test.ts',
+      title: 'a stored item that does not match is parked, reported',
+    },
+  },
 ]

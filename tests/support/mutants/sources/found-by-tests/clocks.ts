@@ -44,4 +44,18 @@ export const foundByTestsOfClocks: readonly FoundByTest[] = [
       title: 'a page without TLS, which has no randomUUID, has random names too',
     },
   },
+  {
+    name: 'with a clock that begins at the epoch, resync leaves out the first turn of items',
+    edits: [
+      {
+        file: 'packages/queue/src/schedule/resync.ts',
+        find: '(((now - phaseMs) % everyMs) + everyMs) % everyMs',
+        replace: '(now - phaseMs) % everyMs',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/schedule/resync.test.ts',
+      title: 'a clock that begins at the epoch costs no item its first turn',
+    },
+  },
 ]

@@ -72,4 +72,18 @@ export const foundByTestsOfDashboard: readonly FoundByTest[] = [
       title: 'the first steps of a range, which are less than a minute',
     },
   },
+  {
+    name: 'a view that is opened by a reader who has left is kept without end',
+    edits: [
+      {
+        file: 'packages/dashboard/src/live/live-views.ts',
+        find: 'if (stream.isEnded) return stream',
+        replace: 'if (stream.isEnded) {\n      expiry?.stop()\n      return stream\n    }',
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/watch.test.ts',
+      title: 'a view that is opened by a reader who has left already',
+    },
+  },
 ]

@@ -366,4 +366,18 @@ export const foundByTestsOfTransfer: readonly FoundByTest[] = [
       title: 'a queue that was paused stays so in another store, too',
     },
   },
+  {
+    name: 'sluice move from a store to itself is a failure, and no usage error',
+    edits: [
+      {
+        file: 'packages/cli/src/commands/stores/move.ts',
+        find: "isAbout(error, 'to') ? oneStoreError(error) : error",
+        replace: 'error',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/moving.test.ts',
+      title: 'refuses a target that is the source by another address',
+    },
+  },
 ]
