@@ -92,7 +92,7 @@ export const quietingCases: readonly QueueCase[] = [
   {
     id: 'q-quiet.listens',
     title: 'a queue that was quiet is woken by other processes again once it has had work',
-    needs: { peers: true },
+    needs: { watch: true, peers: true },
     async run(s) {
       const queue = s.queue(quiet)
       const early = watchPromise(queue.get())

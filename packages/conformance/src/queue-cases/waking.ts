@@ -32,7 +32,7 @@ export const wakingCases: readonly QueueCase[] = [
   {
     id: 'q-wake.other-process',
     title: 'an add in another process wakes a waiter',
-    needs: { peers: true },
+    needs: { watch: true, peers: true },
     async run(s) {
       const waiting = watchPromise(s.queue().get())
       await s.quiet()
@@ -75,7 +75,7 @@ export const wakingCases: readonly QueueCase[] = [
   {
     id: 'q-wake.resume',
     title: 'resuming a queue wakes its waiters',
-    needs: { operate: true },
+    needs: { watch: true, operate: true },
     async run(s) {
       const queue = s.queue()
       await queue.add('b')

@@ -106,7 +106,7 @@ export interface OpenOptions {
 export interface Operate {
   /** Claims give no key until the queue is resumed. Adds and held keys are not affected. */
   pause(queue: string): Awaitable<OperateOutcome>
-  /** Ends a pause and wakes every waiting process. */
+  /** Ends a pause, and wakes every waiting process if the driver has `watch`. */
   resume(queue: string): Awaitable<OperateOutcome>
   /**
    * Parks keys: they are not claimed until they are unparked. A held key is parked when it is

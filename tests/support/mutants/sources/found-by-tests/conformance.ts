@@ -170,4 +170,18 @@ export const foundByTestsOfConformance: readonly FoundByTest[] = [
       title: 'with -o json, the list of cases and errors of the suite are documents',
     },
   },
+  {
+    name: 'the suite expects a driver without watch to wake the waiters of a queue that is resumed',
+    edits: [
+      {
+        file: 'packages/conformance/src/queue-cases/waking.ts',
+        find: 'needs: { watch: true, operate: true }',
+        replace: 'needs: { operate: true }',
+      },
+    ],
+    finder: {
+      file: 'tests/test/conformance/queue-conformance.test.ts',
+      title: 'through the queue, on a driver without watch',
+    },
+  },
 ]
