@@ -8,7 +8,8 @@ export interface Ask {
   readonly key: string
   /**
    * The item as JSON text, which is never empty, and which the claim returns. `undefined`: the key
-   * alone gives the item, and nothing is stored. It replaces the stored item of the key.
+   * alone gives the item, and nothing is stored. It replaces the stored item of the key, with every outcome
+   * but `full`.
    */
   readonly item: string | undefined
   /** Higher first. If a run is pending, the higher of both priorities counts. */
@@ -23,7 +24,7 @@ export interface Ask {
    * milliseconds after its first add (debounce). Finite, and not below 0.
    */
   readonly maxWaitMs?: number | undefined
-  /** Counts a failure, with every outcome. */
+  /** Counts a failure, with every outcome but `full`. */
   readonly failed?: boolean | undefined
   /**
    * The store computes the delay: `planDelay(plan, failures before this one, delays of its buckets,
