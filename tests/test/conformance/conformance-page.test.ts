@@ -33,6 +33,8 @@ const pglite = {
 interface Column {
   readonly name: string
   readonly subject: Subject
+  /** The subject of a queue over the driver, if it is another one. */
+  readonly ofQueue?: Subject
   readonly except?: Readonly<Record<string, string>>
 }
 
@@ -47,6 +49,8 @@ const columns: readonly Column[] = [
   {
     name: 'memory, direct queue',
     subject: { driver: throughDirect(memoryDriver()), clock },
+    // A queue calls the driver's direct queue where it can, and its other verbs, such as `watch`.
+    ofQueue: { driver: memoryDriver(), clock },
   },
   {
     name: 'SQLite',
@@ -127,7 +131,11 @@ function reportsOn(cases: readonly Case[], shown: readonly Column[]): Report[] {
 }
 
 test('the page of promises is the one that the suite makes', async () => {
-  const throughQueue = columns.filter(({ name }) => !/PGlite|pooler|Cluster/.test(name))
+  const throughQueue = columns
+    .filter(({ name }) => !/PGlite|pooler|Cluster/.test(name))
+    .map(({ ofQueue, ...column }) =>
+      ofQueue === undefined ? column : { ...column, subject: ofQueue },
+    )
   const heading = '###'
   const page = [
     preface,
