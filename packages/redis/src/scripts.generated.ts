@@ -143,6 +143,7 @@ return { reply(now), reply(ahead), primary, generation or '', seq, ... }
 end`,
   counting: `local function countStates()
 local function size(key)
+if not call('ZSCORE', key, '') then error('a set is missing') end
 return call('ZCARD', key) - 1
 end
 local dueDelayed = call('ZCOUNT', delayedKey, '-inf', now)

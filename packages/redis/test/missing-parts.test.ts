@@ -26,6 +26,25 @@ describe.skipIf(!hasRedis)('a queue of which a key was deleted', () => {
     }
   })
 
+  test('is not counted with fewer keys than none', async () => {
+    const server = await startRedis()
+    onTestFinished(() => server.dispose())
+    const driver = redisDriver({ url: server.url })
+    await driver.open({})
+    onTestFinished(() => driver.close())
+    const counts = async () => await driver.counts('q', { cap: 10 })
+    for (const part of ['ready', 'held', 'parked', 'idle']) {
+      await driver.add('q', [ask('a'), ask('b')], options)
+      await server.command('DEL', `sluice:{q}:${part}`)
+      await expect(counts(), part).rejects.toMatchObject({ code: 'ERR_STORE_DAMAGED' })
+      // Also once the part has keys again.
+      await driver.operate?.park('q', ['b'])
+      await expect(counts(), part).rejects.toMatchObject({ code: 'ERR_STORE_DAMAGED' })
+      await driver.operate?.purge('q')
+      expect(await counts()).toMatchObject({ ready: 0, processing: 0, parked: 0, idle: 0 })
+    }
+  })
+
   test('lists the keys that still have a row, however many have none', async () => {
     const server = await startRedis()
     onTestFinished(() => server.dispose())

@@ -1,6 +1,8 @@
 -- How many keys there are by state, and since when the one that has been ready longest is ready.
 local function countStates()
   local function size(key)
+    -- Without the member that is not a key, the set was deleted, also if it has keys again.
+    if not call('ZSCORE', key, '') then error('a set is missing') end
     return call('ZCARD', key) - 1
   end
   local dueDelayed = call('ZCOUNT', delayedKey, '-inf', now)
