@@ -30,6 +30,7 @@ local function none(mustRepeat, position)
   return answer(mustRepeat, position, expiredLeases(100), 0, 0)
 end
 
+checkDescription()
 if isPaused or not version then return none(0, '') end
 if moveDue(math.max(limit, 250)) then return none(1, '') end
 

@@ -4,6 +4,7 @@
 -- @include begin
 -- @include rows
 -- @include counting
+checkDescription()
 if not version then return answer(0, 'inf', 'inf', 0, 0, 0, 0, 0, 0, 0) end
 local function answerWith(oldest, ...)
   -- The last member of the set is not a key.

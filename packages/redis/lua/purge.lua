@@ -5,7 +5,7 @@
 -- @include rows
 -- @include writes
 -- @include pending
-if not version then return answer(0) end
+if not version and call('HLEN', rowsKey) == 0 then return answer(0) end
 if call('ZCARD', heldKey) > numberArgument() then return answer(-1) end
 -- If this is the first script on a new primary, its range of positions begins now, and is noted as such.
 write()
@@ -58,7 +58,7 @@ end
 call('UNLINK', rowsKey, itemsKey, errorsKey, keysKey, readyKey, delayedKey, backoffKey, dirtyKey, parkedKey, idleKey)
 local sameGeneration = generation
 createKeys()
-generation = sameGeneration
+generation = sameGeneration or generation
 call('HSET', metaKey, 'generation', generation, 'parked', 0, 'priorities', 0)
 writeAll('ZREM', heldKey, removed[heldKey], 1000)
 writeAll('HSET', rowsKey, cells, 2000)

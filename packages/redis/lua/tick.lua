@@ -11,6 +11,7 @@ local limit = numberArgument()
 local failuresExpireMs = numberArgument()
 local workerMsMax = numberArgument()
 local hasRecord = argument() == '1'
+checkDescription()
 if not version and worker == '' then return answer('inf', {}, 0) end
 local registered = worker ~= '' and call('HGET', workersKey, holder)
 

@@ -138,6 +138,9 @@ for index = 1, #slice do found[from + index - 1] = slice[index] end
 end
 return found
 end
+local function checkDescription()
+if not version and call('HLEN', rowsKey) > 0 then error('the description is missing') end
+end
 local function answer(...)
 return { reply(now), reply(ahead), primary, generation or '', seq, ... }
 end`,
@@ -1103,6 +1106,7 @@ call('HDEL', metaKey, 'waits')
 end
 return answer(mustRepeat, position, expiredLeases(100), 0, 0)
 end
+checkDescription()
 if isPaused or not version then return none(0, '') end
 if moveDue(math.max(limit, 250)) then return none(1, '') end
 local from = 0
@@ -1232,7 +1236,8 @@ local leases = expiredLeases(100)
 if isInRow then call('ZREMRANGEBYRANK', readyKey, from, from + #chosen - 1) end
 write()
 return answer(0, '', leases, firstToken, reply(leaseUntil), unpack(replies))`, 'end)()'].join('\n'),
-  counts: ['#!lua flags=no-writes', parts.begin, 'return (function()', parts.rows, parts.counting, `if not version then return answer(0, 'inf', 'inf', 0, 0, 0, 0, 0, 0, 0) end
+  counts: ['#!lua flags=no-writes', parts.begin, 'return (function()', parts.rows, parts.counting, `checkDescription()
+if not version then return answer(0, 'inf', 'inf', 0, 0, 0, 0, 0, 0, 0) end
 local function answerWith(oldest, ...)
 local lastLease = call('ZRANGE', heldKey, -2, -2, 'WITHSCORES')[2]
 local heldUntil = lastLease and math.max(tonumber(lastLease), graceUntil) or inf
@@ -1612,7 +1617,7 @@ setMeta('paused', wanted)
 write()
 wake()
 return answer(1)`, 'end)()'].join('\n'),
-  purge: ['#!lua flags=allow-oom', parts.begin, 'return (function()', parts.rows, parts.writes, parts.pending, `if not version then return answer(0) end
+  purge: ['#!lua flags=allow-oom', parts.begin, 'return (function()', parts.rows, parts.writes, parts.pending, `if not version and call('HLEN', rowsKey) == 0 then return answer(0) end
 if call('ZCARD', heldKey) > numberArgument() then return answer(-1) end
 write()
 local function without(names)
@@ -1662,7 +1667,7 @@ end
 call('UNLINK', rowsKey, itemsKey, errorsKey, keysKey, readyKey, delayedKey, backoffKey, dirtyKey, parkedKey, idleKey)
 local sameGeneration = generation
 createKeys()
-generation = sameGeneration
+generation = sameGeneration or generation
 call('HSET', metaKey, 'generation', generation, 'parked', 0, 'priorities', 0)
 writeAll('ZREM', heldKey, removed[heldKey], 1000)
 writeAll('HSET', rowsKey, cells, 2000)
@@ -1698,6 +1703,7 @@ local limit = numberArgument()
 local failuresExpireMs = numberArgument()
 local workerMsMax = numberArgument()
 local hasRecord = argument() == '1'
+checkDescription()
 if not version and worker == '' then return answer('inf', {}, 0) end
 local registered = worker ~= '' and call('HGET', workersKey, holder)
 local function register()

@@ -45,6 +45,29 @@ describe.skipIf(!hasRedis)('a queue of which a key was deleted', () => {
     }
   })
 
+  test('is not taken for an empty one without its description', async () => {
+    const server = await startRedis()
+    onTestFinished(() => server.dispose())
+    const driver = redisDriver({ url: server.url })
+    await driver.open({})
+    onTestFinished(() => driver.close())
+    await driver.add('q', [ask('a'), ask('b')], options)
+    await server.command('DEL', 'sluice:{q}:meta')
+    const damaged = {
+      code: 'ERR_STORE_DAMAGED',
+      message: expect.stringContaining('purge the queue'),
+    }
+    const claim = { limit: 1, holder: 'h', claimId: 'c', leaseMs: 1_000 }
+    const tick = { holder: 'h', limit: 1, failuresExpireMs: never }
+    await expect(driver.counts('q', { cap: 10 })).rejects.toMatchObject(damaged)
+    await expect(driver.claim('q', claim)).rejects.toMatchObject(damaged)
+    await expect(driver.tick('q', tick)).rejects.toMatchObject(damaged)
+    assert.equal(await driver.operate?.purge('q'), 2)
+    expect(await driver.counts('q', { cap: 10 })).toMatchObject({ ready: 0 })
+    await driver.add('q', [ask('c')], options)
+    expect((await driver.claim('q', claim)).claims).toMatchObject([{ key: 'c' }])
+  })
+
   test('lists the keys that still have a row, however many have none', async () => {
     const server = await startRedis()
     onTestFinished(() => server.dispose())

@@ -98,6 +98,11 @@ local function readAll(command, key, names)
   return found
 end
 
+-- Stops where the description of the queue was deleted, which would be taken for an empty one.
+local function checkDescription()
+  if not version and call('HLEN', rowsKey) > 0 then error('the description is missing') end
+end
+
 -- The reply of every script begins with what every caller notes.
 local function answer(...)
   return { reply(now), reply(ahead), primary, generation or '', seq, ... }

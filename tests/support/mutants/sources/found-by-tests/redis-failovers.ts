@@ -172,4 +172,18 @@ export const foundByTestsOfRedisFailovers: readonly FoundByTest[] = [
       title: 'is not counted with fewer keys than none',
     },
   },
+  {
+    name: 'on Redis, a queue whose description was deleted is taken for an empty one',
+    edits: [
+      {
+        file: 'packages/redis/src/scripts.generated.ts',
+        find: "if not version and call('HLEN', rowsKey) > 0 then error('the description is missing') end",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/missing-parts.test.ts',
+      title: 'is not taken for an empty one without its description',
+    },
+  },
 ]
