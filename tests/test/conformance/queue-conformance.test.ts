@@ -18,8 +18,10 @@ examine('through the queue, in memory, with leases', inMemory, {
 // Its waiters look again on their own, every ten seconds.
 const withoutWatch = (): Subject =>
   modelSubject({
-    alter: ({ capabilities }) =>
-      ({ watch: undefined, capabilities: { ...capabilities, watch: false } }) as Partial<Driver>,
+    alter: ({ capabilities }) => ({
+      ...({ watch: undefined } as unknown as Partial<Driver>),
+      capabilities: { ...capabilities, watch: false },
+    }),
   })
 
 examine('through the queue, on a driver without watch', withoutWatch, {
