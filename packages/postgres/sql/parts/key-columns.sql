@@ -5,5 +5,5 @@
 (l.state).failed_at, (l.state).parked, (l.state).token, (l.state).lease_until,
 (l.state).claimed_due_at, (l.state).claimed_why, (l.state).claimed_later_at,
 (l.state).claimed_ready_at, (l.state).claimed_seq, (l.state).claimed_priority,
-(l.state).claimed_asked_at, (l.state).key, (l.state).item, (l.state).holder, (l.state).last_error, (l.state).trace,
+(l.state).claimed_asked_at, (l.state).key, (l.state).holder, (l.state).trace,
 (l.state).claimed_trace

@@ -30,16 +30,25 @@ export interface KeyChange<T> {
   readonly keys: readonly string[]
   /** Whether keys without a row get one. */
   readonly creates: boolean
+  /** Whether it reads items. Otherwise an empty text is in place of those that are long. */
+  readonly readsItems?: boolean | undefined
   /** Changes keys; nothing is written if it throws. */
   change(locked: LockedKeys): T | Promise<T>
 }
 
 /**
- * How many characters of items one statement of a transaction has at most, if it has several. The server ends a
- * transaction in which the next statement takes 5 s to arrive, and a busy client or a slow network needs a while.
- * Neither a text of Postgres nor one of JavaScript may be as long as the longest batch anyway.
+ * How many characters of items and errors one statement of a transaction has at most, if it has several. The server
+ * ends a transaction in which the next statement takes 5 s to arrive, and a busy client or a slow network needs a
+ * while. Neither a text of Postgres nor one of JavaScript may be as long as the longest batch anyway.
  */
 const partCharsMax = 1024 * 1024
+
+/**
+ * How many bytes an item or an error may have that is read though no change needs it, only whether it is the same.
+ * In place of a longer one is an empty text, which no item or error is, and which is written as it is stored. Over a
+ * slow network, the items of a batch would take longer than the server waits for the next statement.
+ */
+const readBytesMax = 1_024
 
 /** How many characters of items there are. */
 export function itemChars(entries: readonly { readonly item: string | undefined }[]): number {
@@ -50,11 +59,12 @@ export function itemChars(entries: readonly { readonly item: string | undefined 
 export async function lockAndChange<T>(
   connection: Connection,
   { statements, time }: Store,
-  { queue, keys, creates, change }: KeyChange<T>,
+  { queue, keys, creates, readsItems = false, change }: KeyChange<T>,
 ): Promise<T> {
   const moment = time.moment()
   const locked = arrayLiteral(inLockOrder(keys))
-  const values = [queue, locked, creates, moment.now, moment.least, connection.lockWaitMs]
+  const bytesMax = readsItems ? null : readBytesMax
+  const values = [queue, locked, creates, moment.now, moment.least, connection.lockWaitMs, bytesMax]
   const rows = await connection.query(statements.lockKeys, values)
   const entries = new Map<string, LockedKey>()
   let storeNow = 0
@@ -140,12 +150,14 @@ async function writeKeys(
   }
 }
 
-/** Parts, each of which one statement can write. */
-function inParts(entries: readonly LockedKey[]): LockedKey[][] {
-  const parts: LockedKey[][] = [[]]
+/** Parts, each of which one statement can read or write. */
+export function inParts<
+  T extends { readonly item?: string | undefined; readonly lastError?: string | undefined },
+>(entries: readonly T[]): T[][] {
+  const parts: T[][] = [[]]
   let chars = 0
   for (const entry of entries) {
-    const more = entry.item?.length ?? 0
+    const more = (entry.item?.length ?? 0) + (entry.lastError?.length ?? 0)
     if (chars > 0 && chars + more > partCharsMax) {
       parts.push([])
       chars = 0

@@ -10,7 +10,13 @@ import {
 import type { Store } from '../connection/store.ts'
 import { inLockOrder } from '../rows/key-order.ts'
 import type { StoredKey } from '../rows/key-row.ts'
-import { changeEach, type LockedKeys } from '../rows/lock-and-change.ts'
+import {
+  changeEach,
+  inParts,
+  type KeyChange,
+  type LockedKeys,
+  lockAndChange,
+} from '../rows/lock-and-change.ts'
 import { lastToken, raiseArrival, raiseTokens } from '../rows/sequences.ts'
 import { lockedStates, writeBuckets } from '../rows/token-buckets.ts'
 
@@ -62,10 +68,23 @@ export function transfer(store: () => Store, wake: (queue: string) => void): Tra
       return outcomes
     },
     async dropRows(queue, rows) {
-      const keys = rows.map(({ key }) => key)
-      return await changeEach(store(), queue, keys, (entry, _, index) =>
-        dropRow(entry, rows[index]!),
-      )
+      const outcomes: DropOutcome[] = []
+      // Each key for itself: reading all items at once may take longer than the server waits for the next statement.
+      for (const part of inParts(rows)) {
+        const change: KeyChange<DropOutcome[]> = {
+          queue,
+          keys: part.map(({ key }) => key),
+          creates: false,
+          readsItems: true,
+          change: ({ key: find }) => part.map((row) => dropRow(find(row.key), row)),
+        }
+        outcomes.push(
+          ...(await store().transaction((connection) =>
+            lockAndChange(connection, store(), change),
+          )),
+        )
+      }
+      return outcomes
     },
     async importBuckets(buckets) {
       return buckets.length === 0 ? [] : await importBuckets(store(), buckets)

@@ -364,4 +364,32 @@ export const foundByTestsOfPostgresPools: readonly FoundByTest[] = [
       title: 'columns are read as the database says them',
     },
   },
+  {
+    name: 'on Postgres, a finish after a failure reads the long items of its keys',
+    edits: [
+      {
+        file: 'packages/postgres/src/rows/lock-and-change.ts',
+        find: 'readsItems ? null : readBytesMax',
+        replace: 'null',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/verbs/slow-transactions.test.ts',
+      title: 'a finish after a failure moves neither items nor earlier errors',
+    },
+  },
+  {
+    name: 'on Postgres, rows are dropped whose long items have changed',
+    edits: [
+      {
+        file: 'packages/postgres/src/verbs/transfer.ts',
+        find: 'readsItems: true,',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/verbs/slow-transactions.test.ts',
+      title: 'rows are dropped a megabyte of items at a time',
+    },
+  },
 ]
