@@ -211,7 +211,7 @@ test('a process that stops in the middle does not keep its locks', async () => {
   })
   await stopped.connect()
   await stopped.query(beginText({}))
-  await stopped.query(lockKeys.text, [queue, '{a}', true, null, null, null])
+  await stopped.query(lockKeys.text, [queue, '{a}', true, null, null, null, null])
   expect(await busy()).toEqual([{ key: 'a' }])
   // It says nothing more; the server does not wait for that.
   await ended
