@@ -1,4 +1,4 @@
-import { batchKeysMax, never, type TickReply, type Timer } from '@sluice/core'
+import { never, type TickReply, type Timer } from '@sluice/core'
 import type { AlarmSetting } from '../../core/alarm.ts'
 import type { Claims } from '../../core/backend.ts'
 import type { QueueCore } from '../../core/queue-core.ts'
@@ -184,7 +184,10 @@ export class ClaimLoop implements Claims, ClaimCaller {
   /** How many keys one claim more could hand out or keep. */
   #wanted(): number {
     const ahead = this.#prefetching.room()
-    return Math.min(batchKeysMax, this.#core.waiters.demand + ahead - this.inFlight.keysMax)
+    return Math.min(
+      this.#prefetching.claimMax,
+      this.#core.waiters.demand + ahead - this.inFlight.keysMax,
+    )
   }
 
   /**

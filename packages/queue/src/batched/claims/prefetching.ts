@@ -3,6 +3,7 @@ import type { QueueCore } from '../../core/queue-core.ts'
 import { giveBack } from '../../held/give-back.ts'
 import type { HeldKey, HeldPolicy } from '../../held/held-key.ts'
 import type { ClaimsInFlight } from './claim-once.ts'
+import { ClaimSize } from './claim-size.ts'
 import type { NextDue } from './next-due.ts'
 import { PrefetchAmount } from './prefetch-amount.ts'
 import { PrefetchBuffer } from './prefetch-buffer.ts'
@@ -22,6 +23,7 @@ export class Prefetching {
   readonly #inFlight: ClaimsInFlight
   readonly #nextDue: NextDue
   readonly #amount: PrefetchAmount
+  readonly #claimSize: ClaimSize
   readonly #buffer: PrefetchBuffer
   /** A worker has taken a key since keys were last given back unused. */
   #isInUse = false
@@ -32,6 +34,7 @@ export class Prefetching {
     this.#nextDue = nextDue
     const { leaseMs, prefetch } = core.calls.options
     this.#amount = new PrefetchAmount(prefetch, leaseMs / 6)
+    this.#claimSize = new ClaimSize(leaseMs)
     this.#buffer = new PrefetchBuffer({
       clock: () => core.calls.handle.clock,
       keepMs: () => Math.min(this.#amount.keepMs, leaseMs / 3),
@@ -57,8 +60,14 @@ export class Prefetching {
     return this.#amount.withFinishing(this.#core.tally?.slots ?? 0)
   }
 
+  /** How many keys one claim asks for at most. */
+  get claimMax(): number {
+    return this.#claimSize.max
+  }
+
   noteClaim(ms: number, keys: number): void {
     this.#amount.noteClaim(ms, keys)
+    this.#claimSize.note(ms, keys)
   }
 
   noteRun(ms: number): void {

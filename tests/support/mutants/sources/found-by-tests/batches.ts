@@ -145,4 +145,18 @@ export const foundByTestsOfBatches: readonly FoundByTest[] = [
         'claims ahead what arrives in time, by the claim of the latest 32 that brought its keys fastest',
     },
   },
+  {
+    name: 'a claim of long items over a slow network asks for as many keys as before, whose leases end on the way',
+    edits: [
+      {
+        file: 'packages/queue/src/batched/claims/claim-loop.ts',
+        find: 'Math.min(this.#prefetching.claimMax, ',
+        replace: 'Math.min(1_000, ',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/batched/claim-size.test.ts',
+      title: 'keys whose claim took most of their leases are claimed again a few at a time',
+    },
+  },
 ]
