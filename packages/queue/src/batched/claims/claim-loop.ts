@@ -183,11 +183,8 @@ export class ClaimLoop implements Claims, ClaimCaller {
 
   /** How many keys one claim more could hand out or keep. */
   #wanted(): number {
-    const ahead = this.#prefetching.room()
-    return Math.min(
-      this.#prefetching.claimMax,
-      this.#core.waiters.demand + ahead - this.inFlight.keysMax,
-    )
+    const ahead = this.#prefetching.room() - this.inFlight.keysMax
+    return Math.min(this.#prefetching.claimMax, this.#core.waiters.demand + ahead)
   }
 
   /**
