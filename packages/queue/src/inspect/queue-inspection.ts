@@ -39,7 +39,7 @@ import type {
 } from './inspect.ts'
 import { keyInfo, lastErrorOf } from './key-info.ts'
 import { type BulkVerb, KeySelection } from './key-selection.ts'
-import { pageKeysMax } from './page-keys-max.ts'
+import { PageSize } from './page-size.ts'
 import type { KeyFilter, Selection } from './selection.ts'
 import {
   shownCounts,
@@ -333,9 +333,14 @@ export class QueueInspection implements Inspect {
   }
 
   select(filter: KeyFilter): Selection {
+    const size = new PageSize(this.#core.calls.driver)
     return new KeySelection(
       {
-        list: (request) => this.#list({ ...request, limit: pageKeysMax(this.#core.calls.driver) }),
+        list: async (request) => {
+          const reply = await this.#list({ ...request, limit: size.keys })
+          size.fit(reply.rows)
+          return reply
+        },
         operate: (verb, keys, options) => this.#many(verb, keys, options),
       },
       filter,

@@ -1,7 +1,7 @@
 import { describeValue, nextTurn, SluiceTypeError } from '@sluice/core'
 import { transferRow } from '@sluice/core/driver'
 import type { QueueCore } from '../core/queue-core.ts'
-import { pageKeysMax } from '../inspect/page-keys-max.ts'
+import { PageSize } from '../inspect/page-size.ts'
 import { noPage } from '../inspect/queue-inspection.ts'
 import { PlainQueue } from '../queue/plain-queue.ts'
 import type { Queue } from '../queue/queue.ts'
@@ -41,10 +41,12 @@ export async function* exportQueue<T>(queue: Queue<T>): AsyncGenerator<string, v
   for (const bucket of await calls.inquire(() => driver.buckets?.() ?? [])) {
     yield writeLine({ as: 'bucket', bucket: leavingBucket(driver, bucket) })
   }
+  const size = new PageSize(driver)
   let keys = 0
   let cursor: string | undefined
   do {
-    const page = await calls.list({ cursor, limit: pageKeysMax(driver) })
+    const page = await calls.list({ cursor, limit: size.keys })
+    size.fit(page.rows)
     for (const row of page.rows) {
       yield writeLine({ as: 'key', row: leavingRow(driver, transferRow(row)) })
     }

@@ -159,4 +159,32 @@ export const foundByTestsOfBatches: readonly FoundByTest[] = [
       title: 'keys whose claim took most of their leases are claimed again a few at a time',
     },
   },
+  {
+    name: 'an export lists a thousand keys at once, however long their items are',
+    edits: [
+      {
+        file: 'packages/queue/src/transfer/export-queue.ts',
+        find: '    size.fit(page.rows)\n',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/inspect/page-size.test.ts',
+      title: 'an export and a selection list long items a few at a time',
+    },
+  },
+  {
+    name: 'pages of long items are as large as those of short ones',
+    edits: [
+      {
+        file: 'packages/queue/src/inspect/page-size.ts',
+        find: 'growth * this.keys, wanted)',
+        replace: 'growth * this.keys)',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/inspect/page-size.test.ts',
+      title: 'pages of long items have about a megabyte',
+    },
+  },
 ]
