@@ -6,13 +6,16 @@ export function keysMaxOf(...drivers: readonly Driver[]): number {
   return Math.min(batchKeysMax, ...drivers.map(({ batchKeys = batchKeysMax }) => batchKeys))
 }
 
+/** How much text one call has at most: over a slow network, all of it has to arrive in time. */
+const callChars = 1024 * 1024
+
 /** Rows in batches with no more keys and text than all of these stores want in one call, or of one row. */
 export function transferBatches(
   rows: readonly TransferRow[],
   ...drivers: readonly Driver[]
 ): readonly (readonly TransferRow[])[] {
   const keysMax = keysMaxOf(...drivers)
-  const bytesMax = Math.min(...drivers.map(({ batchBytes = Infinity }) => batchBytes))
+  const bytesMax = Math.min(...drivers.map(({ batchBytes = callChars }) => batchBytes))
   const batches: TransferRow[][] = []
   let bytes = 0
   for (const row of rows) {

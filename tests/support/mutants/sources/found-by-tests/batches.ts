@@ -187,4 +187,18 @@ export const foundByTestsOfBatches: readonly FoundByTest[] = [
       title: 'pages of long items have about a megabyte',
     },
   },
+  {
+    name: 'an import sends a thousand keys at once, however long their items are',
+    edits: [
+      {
+        file: 'packages/queue/src/transfer/transfer-batches.ts',
+        find: 'batchBytes = callChars',
+        replace: 'batchBytes = Infinity',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/inspect/transfer-batches.test.ts',
+      title: 'one call transfers a megabyte of long items, to a store that sets no limit',
+    },
+  },
 ]
