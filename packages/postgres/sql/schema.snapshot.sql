@@ -1538,7 +1538,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION write_keys_1d567e13(in_queue text, in_gone text[], in_keys text[], in_items text[], in_errors text[], in_due_at double precision[], in_why integer[], in_later_at double precision[], in_later_why integer[], in_ready_at double precision[], in_seq bigint[], in_priority integer[], in_asked_at double precision[], in_held boolean[], in_failures integer[], in_crashes integer[], in_failed_at double precision[], in_parked boolean[], in_traces text[])
+CREATE OR REPLACE FUNCTION write_keys_c0c559b9(in_queue text, in_gone text[], in_keys text[], in_items text[], in_errors text[], in_due_at double precision[], in_why integer[], in_later_at double precision[], in_later_why integer[], in_ready_at double precision[], in_seq bigint[], in_priority integer[], in_asked_at double precision[], in_held boolean[], in_failures integer[], in_crashes integer[], in_failed_at double precision[], in_parked boolean[], in_traces text[])
  RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1557,8 +1557,8 @@ declare
 begin
   if cardinality(in_keys) > 0 then
     update keys k set
-      item = case when u.item = '' then k.item else u.item end,
-      last_error = case when u.error = '' then k.last_error else u.error end,
+      item = case when u.item = chr(1) then k.item else u.item end,
+      last_error = case when u.error = chr(1) then k.last_error else u.error end,
       due_at = u.due_at, why = u.why, later_at = u.later_at,
       later_why = u.later_why, ready_at = u.ready_at, seq = u.seq, priority = u.priority,
       asked_at = u.asked_at, failures = u.failures, crashes = u.crashes,

@@ -1594,8 +1594,8 @@ end
 $body$;`,
   },
   {
-    name: 'write_keys_1d567e13',
-    sql: `create or replace function sluice.write_keys_1d567e13(
+    name: 'write_keys_c0c559b9',
+    sql: `create or replace function sluice.write_keys_c0c559b9(
   in_queue text, in_gone text[], in_keys text[], in_items text[], in_errors text[],
   in_due_at float8[], in_why int[], in_later_at float8[], in_later_why int[],
   in_ready_at float8[], in_seq bigint[], in_priority int[], in_asked_at float8[],
@@ -1618,8 +1618,8 @@ declare
 begin
   if cardinality(in_keys) > 0 then
     update sluice.keys k set
-      item = case when u.item = '' then k.item else u.item end,
-      last_error = case when u.error = '' then k.last_error else u.error end,
+      item = case when u.item = chr(1) then k.item else u.item end,
+      last_error = case when u.error = chr(1) then k.last_error else u.error end,
       due_at = u.due_at, why = u.why, later_at = u.later_at,
       later_why = u.later_why, ready_at = u.ready_at, seq = u.seq, priority = u.priority,
       asked_at = u.asked_at, failures = u.failures, crashes = u.crashes,
@@ -1764,7 +1764,7 @@ export const statementTexts = {
   history: 'select p.now, h.at, h.started, h.done, h.failed, h.added, h.merged, h.expired, h.ready, h.delayed, h.held, h.parked, h.oldest_ms, h.capped, h.paused, h.codes from (select sluice.present_4c1f74c0($4::float8, $5::float8) as now) p left join sluice.history h on h.queue_id = sluice.queue_number_6461402f($1::text) and h.step_ms = $2::int and h.at > floor(p.now / $2::int) * $2::int - $2::float8 * $3::int order by h.at',
   list: 'select l.now, l.next, l.word, sluice.ahead_ms_a3187b88() as ahead, (l.state).item, (l.state).last_error, (l.state).due_at, (l.state).why, (l.state).later_at, (l.state).later_why, (l.state).ready_at, (l.state).seq, (l.state).priority, (l.state).asked_at, (l.state).failures, (l.state).crashes, (l.state).failed_at, (l.state).parked, (l.state).token, (l.state).lease_until, (l.state).claimed_due_at, (l.state).claimed_why, (l.state).claimed_later_at, (l.state).claimed_ready_at, (l.state).claimed_seq, (l.state).claimed_priority, (l.state).claimed_asked_at, (l.state).key, (l.state).holder, (l.state).trace, (l.state).claimed_trace from sluice.list_9821fedf( $1::text, $2::text[], $3::int, $4::text, $5::text, $6::int, $7::int, $8::float8, $9::float8) l',
   lockBuckets: 'select name, tokens, at, now from sluice.lock_buckets_555c29d9($1::text[], $2::float8, $3::float8)',
-  lockKeys: "select l.now, l.base, case when octet_length((l.state).item) > $7::int then '' else (l.state).item end as item, case when octet_length((l.state).last_error) > $7::int then '' else (l.state).last_error end as last_error, (l.state).due_at, (l.state).why, (l.state).later_at, (l.state).later_why, (l.state).ready_at, (l.state).seq, (l.state).priority, (l.state).asked_at, (l.state).failures, (l.state).crashes, (l.state).failed_at, (l.state).parked, (l.state).token, (l.state).lease_until, (l.state).claimed_due_at, (l.state).claimed_why, (l.state).claimed_later_at, (l.state).claimed_ready_at, (l.state).claimed_seq, (l.state).claimed_priority, (l.state).claimed_asked_at, (l.state).key, (l.state).holder, (l.state).trace, (l.state).claimed_trace from sluice.lock_keys_02ba993b($1::text, $2::text[], $3::boolean, $4::float8, $5::float8, case when $6::text is not null then coalesce(nullif(current_setting('lock_timeout'), '0'), $6::text) end) l",
+  lockKeys: "select l.now, l.base, case when octet_length((l.state).item) > $7::int then chr(1) else (l.state).item end as item, case when octet_length((l.state).last_error) > $7::int then chr(1) else (l.state).last_error end as last_error, (l.state).due_at, (l.state).why, (l.state).later_at, (l.state).later_why, (l.state).ready_at, (l.state).seq, (l.state).priority, (l.state).asked_at, (l.state).failures, (l.state).crashes, (l.state).failed_at, (l.state).parked, (l.state).token, (l.state).lease_until, (l.state).claimed_due_at, (l.state).claimed_why, (l.state).claimed_later_at, (l.state).claimed_ready_at, (l.state).claimed_seq, (l.state).claimed_priority, (l.state).claimed_asked_at, (l.state).key, (l.state).holder, (l.state).trace, (l.state).claimed_trace from sluice.lock_keys_02ba993b($1::text, $2::text[], $3::boolean, $4::float8, $5::float8, case when $6::text is not null then coalesce(nullif(current_setting('lock_timeout'), '0'), $6::text) end) l",
   notify: 'select true as sent from pg_catalog.pg_notify($1::text, $2::text)',
   operatePause: 'select sluice.operate_pause_443e8492($1::text, $2::boolean) as changed',
   operatePurge: 'select changed, next, last from sluice.operate_purge_dfbfd3a5($1::text, $2::text, $3::bigint, $4::int, $5::boolean)',
@@ -1784,5 +1784,5 @@ export const statementTexts = {
   watchRoles: "select r.rolname as role from pg_roles r cross join to_regclass($1::text) t(relation) cross join ( select p.oid as function, n.oid as namespace from pg_proc p join pg_namespace n on n.oid = p.pronamespace where p.proname = 'add_many' and n.nspname = $3::text ) f where r.rolname !~ '^pg_' and not (has_schema_privilege(r.oid, f.namespace, 'usage') and has_function_privilege(r.oid, f.function, 'execute')) and exists ( select from unnest($2::text[]) e(event) where has_table_privilege(r.oid, t.relation, e.event) or e.event <> 'delete' and has_any_column_privilege(r.oid, t.relation, e.event) ) order by 1",
   workers: 'select holder, host, pid, concurrency, info, started_at, seen_at from sluice.workers where queue = $1::text and seen_at >= sluice.present_4c1f74c0($3::float8, $4::float8) - $2::float8',
   writeBuckets: 'select true as written from sluice.write_buckets_66cb0fcd( $1::text[], $2::float8[], $3::float8[], $4::float8[], $5::float8[], $6::text[])',
-  writeKeys: 'select true as written from sluice.write_keys_1d567e13( $1::text, $2::text[], $3::text[], $4::text[], $5::text[], $6::float8[], $7::int[], $8::float8[], $9::int[], $10::float8[], $11::bigint[], $12::int[], $13::float8[], $14::boolean[], $15::int[], $16::int[], $17::float8[], $18::boolean[], $19::text[])',
+  writeKeys: 'select true as written from sluice.write_keys_c0c559b9( $1::text, $2::text[], $3::text[], $4::text[], $5::text[], $6::float8[], $7::int[], $8::float8[], $9::int[], $10::float8[], $11::bigint[], $12::int[], $13::float8[], $14::boolean[], $15::int[], $16::int[], $17::float8[], $18::boolean[], $19::text[])',
 } as const

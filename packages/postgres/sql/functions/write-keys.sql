@@ -1,5 +1,5 @@
 -- Writes keys that lock_keys has locked; those of in_gone are deleted. There is one look-up for each
--- key, as in finish_done. An item or error that is an empty text, which neither is, stays as it is.
+-- key, as in finish_done. An item or error that is chr(1) stays as it is.
 create or replace function sluice.write_keys(
   in_queue text, in_gone text[], in_keys text[], in_items text[], in_errors text[],
   in_due_at float8[], in_why int[], in_later_at float8[], in_later_why int[],
@@ -15,8 +15,8 @@ declare
 begin
   if cardinality(in_keys) > 0 then
     update sluice.keys k set
-      item = case when u.item = '' then k.item else u.item end,
-      last_error = case when u.error = '' then k.last_error else u.error end,
+      item = case when u.item = chr(1) then k.item else u.item end,
+      last_error = case when u.error = chr(1) then k.last_error else u.error end,
       due_at = u.due_at, why = u.why, later_at = u.later_at,
       later_why = u.later_why, ready_at = u.ready_at, seq = u.seq, priority = u.priority,
       asked_at = u.asked_at, failures = u.failures, crashes = u.crashes,

@@ -30,7 +30,7 @@ export interface KeyChange<T> {
   readonly keys: readonly string[]
   /** Whether keys without a row get one. */
   readonly creates: boolean
-  /** Whether it reads items. Otherwise an empty text is in place of those that are long. */
+  /** Whether it reads items. Otherwise a mark is in place of those that are long. */
   readonly readsItems?: boolean | undefined
   /** Changes keys; nothing is written if it throws. */
   change(locked: LockedKeys): T | Promise<T>
@@ -45,7 +45,7 @@ const partCharsMax = 1024 * 1024
 
 /**
  * How many bytes an item or an error may have that is read though no change needs it, only whether it is the same.
- * In place of a longer one is an empty text, which no item or error is, and which is written as it is stored. Over a
+ * In place of a longer one is the character 1, which no JSON has, and with which it is left as it is stored. Over a
  * slow network, the items of a batch would take longer than the server waits for the next statement.
  */
 const readBytesMax = 1_024
