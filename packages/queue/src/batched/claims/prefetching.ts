@@ -33,7 +33,7 @@ export class Prefetching {
     this.#inFlight = inFlight
     this.#nextDue = nextDue
     const { leaseMs, prefetch } = core.calls.options
-    this.#amount = new PrefetchAmount(prefetch, leaseMs / 6)
+    this.#amount = new PrefetchAmount(prefetch, leaseMs / 3)
     this.#claimSize = new ClaimSize(leaseMs)
     this.#buffer = new PrefetchBuffer({
       clock: () => core.calls.handle.clock,

@@ -343,9 +343,9 @@ export const foundByTestsOfInspection: readonly FoundByTest[] = [
     name: 'a selection in memory looks at all keys for every thousand',
     edits: [
       {
-        file: 'packages/queue/src/inspect/queue-inspection.ts',
-        find: 'limit: pageKeysMax(this.#core.calls.driver)',
-        replace: 'limit: page.max',
+        file: 'packages/queue/src/inspect/page-size.ts',
+        find: 'this.#max = pageKeysMax(driver)',
+        replace: 'this.#max = batchKeysMax',
       },
     ],
     finder: {

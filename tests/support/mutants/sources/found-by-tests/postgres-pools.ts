@@ -332,25 +332,6 @@ export const foundByTestsOfPostgresPools: readonly FoundByTest[] = [
     },
   },
   {
-    name: 'a long item is written to Postgres again each time that its key fails',
-    edits: [
-      {
-        file: 'packages/postgres/src/verbs/finish.ts',
-        find: 'usesItems: false',
-        replace: 'usesItems: true',
-      },
-      {
-        file: 'packages/postgres/src/rows/lock-and-change.ts',
-        find: 'item === before.item ? sameItem : item',
-        replace: 'item === undefined ? sameItem : item',
-      },
-    ],
-    finder: {
-      file: 'packages/postgres/test/verbs/limits.test.ts',
-      title: 'an item is neither read nor written when its key fails, is given back or is parked',
-    },
-  },
-  {
     name: 'on PGlite, columns are what the parsers of the program make of them',
     edits: [
       {
