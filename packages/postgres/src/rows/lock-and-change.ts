@@ -50,11 +50,6 @@ const partCharsMax = 1024 * 1024
  */
 const readBytesMax = 1_024
 
-/** How many characters of items there are. */
-export function itemChars(entries: readonly { readonly item: string | undefined }[]): number {
-  return entries.reduce((sum, { item }) => sum + (item?.length ?? 0), 0)
-}
-
 /** Locks, changes and writes keys on a connection that is in a transaction. */
 export async function lockAndChange<T>(
   connection: Connection,
@@ -104,13 +99,17 @@ export async function changeEach<T>(
   queue: string,
   keys: readonly string[],
   verb: (entry: StoredKey, locked: LockedKeys, index: number) => T,
-  creates = false,
+  {
+    creates = false,
+    readsItems = false,
+  }: Partial<Pick<KeyChange<T>, 'creates' | 'readsItems'>> = {},
 ): Promise<T[]> {
   return await store.transaction((connection) =>
     lockAndChange(connection, store, {
       queue,
       keys,
       creates,
+      readsItems,
       change: (locked) => keys.map((key, index) => verb(locked.key(key), locked, index)),
     }),
   )
@@ -150,11 +149,9 @@ async function writeKeys(
   }
 }
 
-/** Parts, each of which one statement can read or write. */
-export function inParts<
-  T extends { readonly item?: string | undefined; readonly lastError?: string | undefined },
->(entries: readonly T[]): T[][] {
-  const parts: T[][] = [[]]
+/** Parts, each of which one statement can write. */
+function inParts(entries: readonly LockedKey[]): LockedKey[][] {
+  const parts: LockedKey[][] = [[]]
   let chars = 0
   for (const entry of entries) {
     const more = (entry.item?.length ?? 0) + (entry.lastError?.length ?? 0)

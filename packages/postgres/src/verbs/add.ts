@@ -14,7 +14,7 @@ import type { Notice, WakeSignal } from '../notices/wake-signal.ts'
 import { arrayLiteral } from '../rows/array-literal.ts'
 import { number } from '../rows/columns.ts'
 import { sortedByKey } from '../rows/key-order.ts'
-import { itemChars, lockAndChange } from '../rows/lock-and-change.ts'
+import { lockAndChange } from '../rows/lock-and-change.ts'
 import { skipLocked } from '../rows/skip-locked.ts'
 import { lockBuckets, type OnBucketConnection } from '../rows/token-buckets.ts'
 
@@ -23,6 +23,10 @@ const outcomes = ['unchanged', 'added', 'moved', 'parked', 'added'] as const
 
 /** How many characters of items one statement adds at most. */
 const itemCharsMax = 4 * 1024 * 1024
+
+function itemChars(asks: readonly Ask[]): number {
+  return asks.reduce((sum, { item }) => sum + (item?.length ?? 0), 0)
+}
 
 /** Whether one statement can serve the batch. */
 function isPlain(asks: readonly Ask[], { maxPending }: AskOptions): boolean {

@@ -10,13 +10,7 @@ import {
 import type { Store } from '../connection/store.ts'
 import { inLockOrder } from '../rows/key-order.ts'
 import type { StoredKey } from '../rows/key-row.ts'
-import {
-  changeEach,
-  inParts,
-  type KeyChange,
-  type LockedKeys,
-  lockAndChange,
-} from '../rows/lock-and-change.ts'
+import { changeEach, type LockedKeys } from '../rows/lock-and-change.ts'
 import { lastToken, raiseArrival, raiseTokens } from '../rows/sequences.ts'
 import { lockedStates, writeBuckets } from '../rows/token-buckets.ts'
 
@@ -62,29 +56,20 @@ export function transfer(store: () => Store, wake: (queue: string) => void): Tra
         queue,
         rows.map(({ key }) => key),
         (entry, locked, index) => importRow(entry, locked, rows[index]!),
-        true,
+        { creates: true },
       )
       wake(queue)
       return outcomes
     },
     async dropRows(queue, rows) {
-      const outcomes: DropOutcome[] = []
-      // Each key for itself: reading all items at once may take longer than the server waits for the next statement.
-      for (const part of inParts(rows)) {
-        const change: KeyChange<DropOutcome[]> = {
-          queue,
-          keys: part.map(({ key }) => key),
-          creates: false,
-          readsItems: true,
-          change: ({ key: find }) => part.map((row) => dropRow(find(row.key), row)),
-        }
-        outcomes.push(
-          ...(await store().transaction((connection) =>
-            lockAndChange(connection, store(), change),
-          )),
-        )
-      }
-      return outcomes
+      // A caller sends about a megabyte at once, and as much is read here.
+      return await changeEach(
+        store(),
+        queue,
+        rows.map(({ key }) => key),
+        (entry, _, index) => dropRow(entry, rows[index]!),
+        { readsItems: true },
+      )
     },
     async importBuckets(buckets) {
       return buckets.length === 0 ? [] : await importBuckets(store(), buckets)
