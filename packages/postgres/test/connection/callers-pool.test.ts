@@ -144,6 +144,7 @@ test('a token bucket beside a transaction is charged with a password that was gi
   const to = { host: hostname, port: Number(port), database: databaseOf(server.url) }
   const pool = new pg.Pool({ ...to, user: username, password })
   // It has ended before its connections have, and the server may stop in between.
+  pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   onTestFinished(() => pool.end())
   const driver = postgresDriver({ pool, schema: 'callers_password', notify: false })
