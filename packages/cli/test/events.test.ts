@@ -240,3 +240,26 @@ test('events of a read that failed half-way come with the next one', async () =>
   driver.counts = counts
   expect((await source.next()).map(({ queue, event }) => `${queue} ${event}`)).toContain('a paused')
 })
+
+test('a queue that is listed only while it is paused or has keys is followed nevertheless', async () => {
+  const driver = memoryDriver()
+  await using inspection = inspectStore(driver)
+  const source = new StoreEvents(inspection, undefined)
+  const events = async (): Promise<string[]> =>
+    (await source.next()).map(({ event, words }) =>
+      event === 'state' ? (words.split(':')[0] as string) : event,
+    )
+  expect(await events()).toEqual([])
+  const orders = inspection.queue('orders')
+  await orders.pause()
+  expect(await events()).toEqual(['paused', 'ok -> paused'])
+  await orders.resume()
+  expect(await inspection.queues()).toEqual([])
+  expect(await events()).toEqual(['resumed', 'paused -> ok'])
+  await inspection.add('orders', { key: 'a' })
+  await orders.park('a')
+  expect(await events()).toEqual(['parked', 'ok -> parked'])
+  await orders.remove('a')
+  expect(await events()).toEqual(['parked -> ok'])
+  expect(await events()).toEqual([])
+})

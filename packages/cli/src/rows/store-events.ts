@@ -22,12 +22,24 @@ export interface StoreEvent {
   readonly words: string
 }
 
+/** What is noticed of a row when it changes. */
+interface Noticed extends Pick<QueueRow, 'paused' | 'severity'> {
+  readonly counts: Pick<QueueRow['counts'], 'parked'>
+}
+
 /** The state of a queue at the last look. */
 interface Look {
-  readonly row: QueueRow
+  readonly row: Noticed
   readonly workers: ReadonlyMap<string, WorkerRow>
   /** The failed runs that are known already. */
   readonly failed: ReadonlySet<string>
+}
+
+/** A queue that no store lists: nothing is pending, and nobody is there. */
+const unlisted: Look = {
+  row: { paused: false, severity: 'ok', counts: { parked: 0 } },
+  workers: new Map(),
+  failed: new Set(),
 }
 
 function processOf({ host, pid }: WorkerRow): string {
@@ -69,6 +81,8 @@ export class StoreEvents {
   readonly #store: StoreInspection
   readonly #queue: string | undefined
   readonly #looks = new Map<string, Look>()
+  /** The queues of the last look; undefined before the first. */
+  #names: readonly string[] | undefined
 
   constructor(store: StoreInspection, queue: string | undefined) {
     this.#store = store
@@ -80,13 +94,15 @@ export class StoreEvents {
     const names = this.#queue === undefined ? await this.#store.queues() : [this.#queue]
     const events: StoreEvent[] = []
     const looks = new Map<string, Look>()
-    await readQueues(names, async (name) => {
+    // One that is listed no more is read once: perhaps it was resumed, or its last key removed.
+    await readQueues([...new Set([...names, ...(this.#names ?? [])])], async (name) => {
       const { look, happened } = await this.#nextOf(name)
       looks.set(name, look)
       events.push(...happened)
     })
     // Only now, so that the events before an error are not lost: the next call returns them.
     for (const [name, look] of looks) this.#looks.set(name, look)
+    this.#names = names
     return events.sort((a, b) => a.at - b.at || (a.queue < b.queue ? -1 : 1))
   }
 
@@ -99,7 +115,7 @@ export class StoreEvents {
       capabilities.history ? inspect.failedRuns() : [],
       this.#store.now(),
     ])
-    const before = this.#looks.get(queue)
+    const before = this.#looks.get(queue) ?? (this.#names === undefined ? undefined : unlisted)
     const workers = new Map(list.map((worker) => [worker.holder, worker]))
     const look: Look = { row, workers, failed: new Set(runs.map(runOf)) }
     const happened = [
@@ -135,7 +151,7 @@ function endsOf(
 }
 
 /** The changes of the state of a queue between two looks. */
-function changesOf(before: QueueRow, row: QueueRow, at: EpochMs): StoreEvent[] {
+function changesOf(before: Noticed, row: QueueRow, at: EpochMs): StoreEvent[] {
   const { queue } = row
   const events: StoreEvent[] = []
   if (before.paused !== row.paused) {
