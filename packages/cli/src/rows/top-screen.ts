@@ -147,8 +147,9 @@ export class TopScreen {
     else if (key === '\u001b') {
       this.#isTyping = false
       this.#filter = ''
-    } else if (key === '\u007f' || key === '\b') this.#filter = this.#filter.slice(0, -1)
-    else if (/^[^\p{Cc}]$/u.test(key)) this.#filter += key
+    } else if (key === '\u007f' || key === '\b') {
+      this.#filter = [...this.#filter].slice(0, -1).join('')
+    } else if (/^[^\p{Cc}]$/u.test(key)) this.#filter += key
   }
 
   /** The lines of the screen. */
