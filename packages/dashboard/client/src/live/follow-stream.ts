@@ -1,5 +1,5 @@
 import { batch } from '@preact/signals'
-import type { Audit, Delta, StreamEvents } from '../../../src/wire.ts'
+import type { About, Audit, Delta, StreamEvents, Views } from '../../../src/wire.ts'
 import { applyDelta } from './apply-delta.ts'
 import { HttpError, messageOf } from './ask.ts'
 import { heard, link, lost, recovered, refusal, trouble } from './link.ts'
@@ -40,6 +40,8 @@ class StreamFollower {
   #isOver = false
   #isUnheard = true
   #isHeldBack = false
+  /** What the stream has brought. Its changes are changes to that, and not to what was read after an action. */
+  #view: Views[About] | undefined
 
   constructor(about: string) {
     this.#about = about
@@ -109,6 +111,7 @@ class StreamFollower {
 
   #open(): void {
     this.#close()
+    this.#view = undefined
     if (link.peek() !== 'lost') link.value = 'connecting'
     this.#source = new EventSource(`api/stream?${this.#about}`)
     this.#source.onerror = () => this.#failed()
@@ -123,21 +126,27 @@ class StreamFollower {
     const about = this.#about
     this.#on('snapshot', (view) => {
       this.#waitMs = firstWaitMs
+      this.#view = view
       keepView(about, view)
       heard(view.at)
       recovered()
     })
     this.#on('delta', (delta: Delta) => {
-      const before = keptView(about)
-      if (before === undefined) return
-      const view = applyDelta(before, delta)
+      if (this.#view === undefined) return
+      const view = applyDelta(this.#view, delta)
+      this.#view = view
       keepView(about, view)
       heard(view.at)
       recovered()
     })
     this.#on('ping', ({ at }) => {
       heard(at)
-      if (keptView(about) !== undefined) recovered()
+      const shown = keptView(about)
+      // What was read after an action is over if it is not in the stream: all is as it was before.
+      if (shown !== this.#view && this.#view !== undefined && (shown?.at ?? at) < at) {
+        keepView(about, this.#view)
+      }
+      if (shown !== undefined) recovered()
     })
     this.#on('trouble', ({ message, sinceMs }) => {
       this.#waitMs = firstWaitMs
