@@ -205,6 +205,16 @@ describe.skipIf(!hasChromium)('the screens', { timeout: 240_000 }, () => {
     await visit.end()
   })
 
+  it('teach it with the driver of the store', async () => {
+    // Only its name is of interest, and not where it keeps keys.
+    const driver = Object.assign(stores.sqlite(), { name: 'redis' })
+    const served = await serve({ driver })
+    stores.closing(() => served.stop())
+    const visit = await Visit.begin(stage.browser, served)
+    await visit.reads('.empty', /from '@sluice\/redis'.*redisDriver\(\{ url \}\)/s)
+    await visit.end()
+  })
+
   it('say what each state word means', async () => {
     const driver = stores.sqlite()
     await stores.queue(driver, 'orders').add('a')

@@ -11,6 +11,7 @@ const drivers: Readonly<Record<string, readonly [from: string, make: string]>> =
     "import { postgresDriver } from '@sluice/postgres'",
     'postgresDriver({ connectionString })',
   ],
+  redis: ["import { redisDriver } from '@sluice/redis'", 'redisDriver({ url })'],
 }
 
 function firstKey(driver: string): string {
