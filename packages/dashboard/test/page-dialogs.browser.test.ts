@@ -77,6 +77,36 @@ describe.skipIf(!hasChromium)('a dialog and a filter', { timeout: 240_000 }, () 
   )
 
   it(
+    'stays open when the action of the one before it is answered',
+    desk.on(async (visit) => {
+      const { page } = visit
+      const answer = Promise.withResolvers<void>()
+      await page.route('**/api/act', async (route) => {
+        await answer.promise
+        await route.continue()
+      })
+      await visit.go({ at: 'key', queue: 'orders', key: 'key/000' })
+      for (const [open, send] of [
+        ['Park', 'Park 1 key'],
+        ['Add again', 'Add 1 key'],
+      ] as const) {
+        await page.getByRole('button', { name: open, exact: true }).click()
+        const sent = page.waitForRequest('**/api/act')
+        await page.getByRole('button', { name: send }).click()
+        await sent
+        await page.getByRole('button', { name: 'Cancel' }).click()
+      }
+      await page.getByRole('button', { name: 'Remove', exact: true }).click()
+      answer.resolve()
+      await visit.until(() => visit.count('dialog .notice'), 2)
+      await visit.reads('dialog h2', 'Remove 1 key?')
+      await page.getByRole('button', { name: 'Cancel' }).click()
+      await page.unroute('**/api/act')
+      await queue.inspect.unpark('key/000')
+    }),
+  )
+
+  it(
     'refuses a delay below zero and a part of a priority',
     desk.on(async (visit) => {
       const { page } = visit
@@ -108,6 +138,42 @@ describe.skipIf(!hasChromium)('a dialog and a filter', { timeout: 240_000 }, () 
       await visit.until(rows, 50)
       await page.getByLabel('Keys that start with').fill('key/01')
       await visit.until(rows, 10)
+    }),
+  )
+
+  it(
+    'goes on with a search that was stopped or has failed, and with one at a time',
+    desk.on(async (visit) => {
+      const { page } = visit
+      visit.expected.push(/503/)
+      const isPart = (request: { url(): string }) => /api\/keys\?.*cursor=/.test(request.url())
+      const away = { status: 503, json: { code: 'ERR_STORE', message: 'it is away' } }
+      const last = { json: { at: 1, keys: [], lookedAt: 1 } }
+      const parts = [undefined, away, last]
+      await page.route('**/api/keys?*', (route) => {
+        if (!isPart(route.request())) {
+          const json = { at: 1, keys: [], cursor: 'key/100', lookedAt: 20_000 }
+          return route.fulfill({ json })
+        }
+        const answer = parts.shift()
+        return answer === undefined ? undefined : route.fulfill(answer)
+      })
+      const first = page.waitForRequest(isPart)
+      await visit.go({ ...ordersPage, keys: { failuresMin: 1 } })
+      await first
+      await page.getByRole('button', { name: 'Stop' }).click()
+      const ended = page.waitForEvent('requestfailed', isPart)
+      await page.getByRole('button', { name: 'Continue the search' }).click()
+      await ended
+      await visit.reads('.keys [role=alert]', /could not be read: it is away/)
+      await visit.reads(
+        '.keys [role=status]',
+        '20,000 keys searched, 0 matches. Continue the search',
+      )
+      await page.getByRole('button', { name: 'Continue the search' }).click()
+      await visit.reads('.keys', /No keys match/)
+      expect(await visit.count('.keys [role=alert]')).toBe(0)
+      await page.unroute('**/api/keys?*')
     }),
   )
 

@@ -103,19 +103,28 @@ export function useKeyList(location: QueueLocation): KeyList {
     }
   }
 
+  /** Of a search that was going on, the rest can be asked for. */
+  const failed = (error: unknown) => {
+    const { search, ...rest } = list.peek()
+    const stopped = search === undefined ? {} : { search: { ...search, isRunning: false } }
+    list.value = { ...rest, ...stopped, trouble: messageOf(error) }
+  }
+
   const toggle = () => {
-    isStopped.current = !isStopped.current
-    const { lines, search } = list.peek()
-    if (isStopped.current || lines === undefined || search === undefined) {
-      const { search: shown, ...rest } = list.peek()
-      if (shown !== undefined) list.value = { ...rest, search: { ...shown, isRunning: false } }
+    const { lines, search, ...rest } = list.peek()
+    if (lines === undefined || search === undefined) return
+    isStopped.current = search.isRunning
+    if (search.isRunning) {
+      list.value = { ...rest, lines, search: { ...search, isRunning: false } }
       return
     }
+    // What was asked for before the search was stopped: else two would go on, of which a new filter ends one.
+    reading.current?.abort()
     const controller = new AbortController()
     reading.current = controller
     searchOn(lines, controller)
       .catch((error: unknown) => {
-        if (!controller.signal.aborted) list.value = { ...list.peek(), trouble: messageOf(error) }
+        if (!controller.signal.aborted) failed(error)
       })
       .finally(() => {
         if (reading.current === controller) reading.current = undefined
@@ -133,8 +142,7 @@ export function useKeyList(location: QueueLocation): KeyList {
       if (controller.signal.aborted) return
       await searchOn(lines, controller)
     } catch (error) {
-      if (controller.signal.aborted) return
-      list.value = { ...list.peek(), trouble: messageOf(error) }
+      if (!controller.signal.aborted) failed(error)
     } finally {
       if (reading.current === controller) reading.current = undefined
     }

@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { alteredNumber, parseJson } from '@sluice/core'
-import type { ComponentChildren, JSX } from 'preact'
+import type { ComponentChildren, JSX, TargetedSubmitEvent } from 'preact'
 import type { ActionRequest } from '../../../src/wire.ts'
 import { act } from '../live/act.ts'
 import { Dialog } from './dialog.tsx'
@@ -98,7 +98,7 @@ export function AddDialog({
   const refusal = useSignal('')
   const isBusy = useSignal(false)
 
-  const submit = async (event: Event) => {
+  const submit = async (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault()
     // A second click would ask for a second run, if the first one has begun by then.
     if (isBusy.value) return
@@ -110,10 +110,12 @@ export function AddDialog({
     })
     refusal.value = typeof request === 'string' ? request : ''
     if (typeof request === 'string') return
+    const form = event.currentTarget
     isBusy.value = true
     const isDone = await act(request)
     isBusy.value = false
-    if (isDone) onClose()
+    // It may have been cancelled meanwhile: then the next one may be open.
+    if (isDone && form.isConnected) onClose()
   }
 
   return (

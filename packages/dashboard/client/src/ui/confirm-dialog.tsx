@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import type { ComponentChildren, JSX } from 'preact'
+import type { ComponentChildren, JSX, TargetedSubmitEvent } from 'preact'
 import { visiblePieces } from '../text/visible-text.ts'
 import { Dialog } from './dialog.tsx'
 import { Visible } from './visible.tsx'
@@ -32,13 +32,15 @@ export function ConfirmDialog({
   const shown = visiblePieces(typed ?? '').map((piece) => piece.text)
   const isTyped = typed === undefined || text.value === typed || text.value === shown.join('')
   const isReady = !isWaiting && !isBusy.value && isTyped
-  const submit = async (event: Event) => {
+  const submit = async (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault()
     if (!isReady) return
+    const form = event.currentTarget
     isBusy.value = true
     const isDone = await onYes()
     isBusy.value = false
-    if (isDone) onClose()
+    // It may have been cancelled meanwhile: then the next one may be open.
+    if (isDone && form.isConnected) onClose()
   }
   return (
     <Dialog title={title} onClose={onClose}>
