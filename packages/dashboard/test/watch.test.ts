@@ -117,6 +117,46 @@ test('while the store is silent, a stream that breaks its silence says that, and
   expect(Math.max(...gaps)).toBe(15_000)
 })
 
+test('a reader that comes while the store is away gets the last view, and why there is no newer one', async () => {
+  const clock = fakeClock()
+  const reported: unknown[] = []
+  let isAway = false
+  const watch = new Watch(
+    async () => {
+      if (isAway) throw new SluiceError('ERR_STORE', 'no answer')
+      return { at: 1 }
+    },
+    partsOf({ clock, report: (error) => reported.push(error) }),
+  )
+  const first = eventsOf(watch)
+  await clock.step(0)
+  expect((await first.next())?.event).toBe('snapshot')
+  isAway = true
+  for (let second = 0; second < 60; second += 1) await clock.step(1_000)
+  const events = eventsOf(watch)
+  expect(await events.next()).toMatchObject({ event: 'snapshot', data: { at: 1 } })
+  const data = { code: 'ERR_STORE', sinceMs: 59_000 }
+  expect(await events.next()).toMatchObject({ event: 'trouble', data })
+  // Its readers know.
+  expect(reported).toEqual([])
+  watch.close()
+})
+
+test('a reader that is slow now and then is not taken for one that has stopped reading', async () => {
+  const { signal } = new AbortController()
+  const stream = new EventStream({ signal, cutOff: undefined, mayRead: () => true }, () => {})
+  const reader = stream.body.getReader()
+  const bytes = new Uint8Array(300 * 1024)
+  for (const at of [0, 20_000, 40_000]) {
+    expect([stream.send(bytes, at), stream.send(bytes, at + 1)]).toEqual([true, false])
+    if (at < 40_000) await reader.read()
+  }
+  stream.send(bytes, 70_000)
+  expect(stream.isEnded).toBe(false)
+  stream.send(bytes, 70_001)
+  expect(stream.isEnded).toBe(true)
+})
+
 test('concurrent callers share one read', async () => {
   let looks = 0
   const watch = new Watch(async () => {
@@ -213,7 +253,10 @@ test('a reader that comes while a view is read does not let it be read, and sent
 
 test('a member that a view has no longer is named', async () => {
   const clock = fakeClock()
-  const views = [{ at: 1, line: 3 }, { at: 2 }]
+  const views = [
+    { at: 1, line: 3 },
+    { at: 2, line: undefined },
+  ]
   const watch = new Watch(async () => views.shift() ?? { at: 3 }, partsOf({ clock }))
   const events = eventsOf(watch)
   await clock.step(0)
@@ -243,21 +286,24 @@ test('a reader that comes after the last one has gone is not left in silence', a
   watch.close()
 })
 
-test('a reader whose session has ended leaves nothing behind', async () => {
-  const clock = fakeClock()
-  const watch = new Watch(async () => ({ at: 1 }), partsOf({ clock }))
-  const first = streamOf(watch)
-  watch.join(first, 0)
-  await clock.step(0)
-  first.end()
-  expect(clock.waiters()).toBe(0)
-  watch.join(
-    streamOf(watch, () => false),
-    1,
-  )
-  await clock.step(60_000)
-  expect([watch.size, clock.waiters()]).toEqual([0, 0])
-})
+test.each([0, 1])(
+  'a reader whose session has ended leaves nothing behind, from event %i on',
+  async (lastId) => {
+    const clock = fakeClock()
+    const watch = new Watch(async () => ({ at: 1 }), partsOf({ clock }))
+    const first = streamOf(watch)
+    watch.join(first, 0)
+    await clock.step(0)
+    first.end()
+    expect(clock.waiters()).toBe(0)
+    watch.join(
+      streamOf(watch, () => false),
+      lastId,
+    )
+    if (lastId === 1) await clock.step(60_000)
+    expect([watch.size, clock.waiters()]).toEqual([0, 0])
+  },
+)
 
 test('of the views that nobody reads, the 200 that were used last are kept', async () => {
   const clock = fakeClock()

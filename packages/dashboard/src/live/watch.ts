@@ -273,7 +273,6 @@ export class Watch<View extends object & { readonly at: number }> {
 
   /** Ends all streams. */
   close(): void {
-    this.#rest()
     for (const stream of [...this.#streams]) stream.end()
   }
 }
