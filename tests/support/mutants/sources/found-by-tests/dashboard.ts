@@ -1,6 +1,6 @@
 import type { FoundByTest } from '../source-mutant.ts'
 
-/** Defects of the dashboard, its page and its streams, and the tests that find them. */
+/** Defects of the dashboard, its page and its streams, and some of the command line, and the tests that find them. */
 export const foundByTestsOfDashboard: readonly FoundByTest[] = [
   {
     name: 'a promise of redact is shown as an empty item, and its rejection ends the process',
@@ -84,6 +84,132 @@ export const foundByTestsOfDashboard: readonly FoundByTest[] = [
     finder: {
       file: 'packages/dashboard/test/watch.test.ts',
       title: 'a view that is opened by a reader who has left already',
+    },
+  },
+  {
+    name: 'a page that is opened while the store is away is not told so',
+    edits: [
+      {
+        file: 'packages/dashboard/src/live/watch.ts',
+        find: 'if (this.#trouble !== undefined) stream.send(this.#troubleEvent(this.#trouble), now)',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/watch.test.ts',
+      title: 'a reader that comes while the store is away',
+    },
+  },
+  {
+    name: 'a page that is opened while the store is away has nothing to show',
+    edits: [
+      {
+        file: 'packages/dashboard/src/live/watch.ts',
+        find: '(this.#isFresh(now) || this.#trouble !== undefined)',
+        replace: 'this.#isFresh(now)',
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/watch.test.ts',
+      title: 'a reader that comes while the store is away',
+    },
+  },
+  {
+    name: 'each failed read of a store is reported, though its readers know',
+    edits: [
+      {
+        file: 'packages/dashboard/src/live/watch.ts',
+        find: "if (code === 'ERR_INTERNAL') report(error)",
+        replace: 'report(error)',
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/watch.test.ts',
+      title: 'a reader that comes while the store is away',
+    },
+  },
+  {
+    name: 'a reader whose session has ended leaves a timer behind',
+    edits: [
+      {
+        file: 'packages/dashboard/src/live/watch.ts',
+        find: 'if (this.#streams.size === 0) return\n    if (this.#timer',
+        replace: 'if (this.#timer',
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/watch.test.ts',
+      title: 'a reader whose session has ended leaves nothing behind',
+    },
+  },
+  {
+    name: 'a reader that was slow once is cut off when it is slow again',
+    edits: [
+      {
+        file: 'packages/dashboard/src/live/event-stream.ts',
+        find: '    this.#idleSince = undefined\n',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/watch.test.ts',
+      title: 'a reader that is slow now and then',
+    },
+  },
+  {
+    name: 'a member of a view that becomes undefined stays on pages',
+    edits: [
+      {
+        file: 'packages/dashboard/src/live/delta.ts',
+        find: 'if (value === undefined) continue',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/watch.test.ts',
+      title: 'a member that a view has no longer is named',
+    },
+  },
+  {
+    name: 'sluice events --follow does not show that a queue was resumed that is listed no more',
+    edits: [
+      {
+        file: 'packages/cli/src/rows/store-events.ts',
+        find: '[...new Set([...names, ...(this.#names ?? [])])]',
+        replace: 'names',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/events.test.ts',
+      title: 'a queue that is listed only while it is paused',
+    },
+  },
+  {
+    name: 'sluice events --follow does not show that an empty queue was paused',
+    edits: [
+      {
+        file: 'packages/cli/src/rows/store-events.ts',
+        find: ' ?? (this.#names === undefined ? undefined : unlisted)',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/events.test.ts',
+      title: 'a queue that is listed only while it is paused',
+    },
+  },
+  {
+    name: 'Backspace in the filter of top leaves half of a character',
+    edits: [
+      {
+        file: 'packages/cli/src/rows/top-screen.ts',
+        find: "[...this.#filter].slice(0, -1).join('')",
+        replace: 'this.#filter.slice(0, -1)',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/top-screen.test.ts',
+      title: 'filters by what is typed until Enter',
     },
   },
 ]
