@@ -312,6 +312,7 @@ for (const [name, make] of Object.entries(stores)) {
         { action: 'runNow', key: 'a', afterMs: 1 },
         { action: 'park', all: null, expected: 1 },
         { action: 'park', all: { errorCode: 'x'.repeat(513) }, expected: 1 },
+        { action: 'park', all: { prefix: 'a\0' }, expected: 1 },
         { action: 'park', key: 'a', quee: 'x' },
       ]
       for (const action of wrong) {

@@ -81,6 +81,17 @@ describe('the failures of a store', () => {
     )
   })
 
+  test('are as recent as the last of them, whichever key it is of', async () => {
+    const site = kept(new Site())
+    const orders = failing(site, 'orders')
+    await orders.add(['CODE/b'])
+    await orders.add(['CODE/a'])
+    const { body } = await site.ask<KeyLines>('/api/keys?queue=orders')
+    const [a = 0, b = 0] = body.keys.map(({ failedAt }) => failedAt)
+    expect(a).toBeGreaterThan(b)
+    expect((await failuresOf(site)).groups.map(({ lastAt }) => lastAt)).toEqual([a])
+  })
+
   test('have five examples each on the page of a queue', async () => {
     const site = await failed()
     const { body } = await site.ask<QueueView>('/api/queue?queue=orders')

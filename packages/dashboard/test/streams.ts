@@ -12,6 +12,9 @@ export async function watch(
   const response = await site.send(`/api/stream?${query}`, { headers })
   expect(response.status).toBe(200)
   expect(response.headers.get('content-type')).toBe('text/event-stream')
+  // No proxy compresses it, or holds events back until it has many.
+  expect(response.headers.get('cache-control')).toBe('no-store, no-transform')
+  expect(response.headers.get('x-accel-buffering')).toBe('no')
   return new EventReader(response)
 }
 

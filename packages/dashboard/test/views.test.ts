@@ -402,6 +402,8 @@ describe('a list of keys', () => {
       'limit=0',
       'limit=201',
       'limit=x',
+      'limit=1.5',
+      'limit=1e1',
       'failuresMin=-1',
       'failuresMin=1.5',
     ]
