@@ -78,6 +78,14 @@ describe.each(withHistory)('on $kind', ({ fresh }) => {
     )
     await queue.close()
 
+    const closed = new AbortController()
+    const { out } = await cli(['events', '--follow', '-o', 'name'], {
+      store,
+      closed: closed.signal,
+      onOut: () => closed.abort(),
+    })
+    expect(out).toBe('orders/run-failed/first\norders/run-failed/second\n')
+
     const { events } = await json<{ events: Event[] }>(['events'], { store })
     expect(events.map(({ key }) => key)).toEqual(['first', 'second'])
     expect(await output(['events', '--fields', 'event,key'], { store })).toBe(

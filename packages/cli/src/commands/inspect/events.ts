@@ -17,6 +17,10 @@ const columns = (): readonly Column<StoreEvent>[] => [
   { title: 'MESSAGE', text: ({ words }) => oneLine(words) },
 ]
 
+function nameOf({ queue, event, key }: StoreEvent): string {
+  return [queue, event, key].filter(Boolean).join('/')
+}
+
 /** Prints events as they are noticed, one on each line in any format. */
 async function printSome(
   { print }: Context,
@@ -27,6 +31,7 @@ async function printSome(
   if (events.length === 0) return
   if (fields !== undefined) await print.lines(events.map((event) => fieldsOf(event, fields)))
   else if (print.isDocument) await print.lines(events.map((event) => safeJson(event)))
+  else if (print.format === 'name') await print.names(events.map(nameOf))
   else await print.lines(table.lines(events))
 }
 
@@ -57,7 +62,7 @@ export const events: CommandSpec = {
       return await print.listing({
         rows,
         columns,
-        name: ({ queue: of, event, key }) => [of, event, key].filter(Boolean).join('/'),
+        name: nameOf,
         document: () => ({ events: rows }),
         none: 'no events on record',
       })
