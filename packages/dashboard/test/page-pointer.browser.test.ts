@@ -107,6 +107,19 @@ describe.skipIf(!hasChromium)('the pointer', { timeout: 240_000 }, () => {
   )
 
   it(
+    'opens the failures of a queue on a page of its own with Control',
+    desk.on(async (visit) => {
+      await visit.go({ at: 'failures' })
+      const opened = visit.context.waitForEvent('page')
+      await visit.page.locator('.failure-queue').click({ modifiers: ['Control'] })
+      const other = await opened
+      await other.waitForURL(/#\/failures\?queue=orders$/)
+      await other.close()
+      expect(new URL(visit.page.url()).hash).toBe('#/failures')
+    }),
+  )
+
+  it(
     'leaves a dialog open when a text is selected beyond its edge',
     desk.on(async (visit) => {
       await visit.go(ordersPage)

@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import type { FailureGroup, HistoryRange } from '../../../src/wire.ts'
 import { AllDialog, type BulkAction, bulkActions, bulkLabels } from '../keys/bulk-bar.tsx'
 import { mayAct } from '../live/act.ts'
-import { goTo, replaceLocation } from '../location/current-location.ts'
+import { replaceLocation } from '../location/current-location.ts'
 import { type FailuresLocation, hashOf } from '../location/location.ts'
 import { grouped, many } from '../text/figures.ts'
 import { ActionButton } from '../ui/action-button.tsx'
@@ -139,14 +139,7 @@ export function FailureRow({
           </span>
         </button>
         {location.queue === undefined && (
-          <a
-            class="failure-queue"
-            href={hashOf({ ...location, queue })}
-            onClick={(event) => {
-              event.preventDefault()
-              goTo({ ...location, queue })
-            }}
-          >
+          <a class="failure-queue" href={hashOf({ ...location, queue })}>
             <Name text={queue} />
           </a>
         )}
