@@ -24,13 +24,19 @@ describe.skipIf(!hasChromium)('the connection of the page', { timeout: 240_000 }
 
   it('is not retried while updates are paused, and works once anything was read', async () => {
     const { visit, page } = await setUp(100)
-    visit.expected.push(/ERR_FAILED/)
+    visit.expected.push(/ERR_FAILED|503/)
     await page.keyboard.press('p')
     await visit.reads('.freshness', /^paused/)
     await page.route('**/api/key?*', (route) => route.abort())
     await page.locator('[data-row=a] a').click()
     await visit.reads('.trouble', /^Connection lost .*\. Updates are paused\.$/)
     await visit.reads('.freshness', /^paused/)
+    await page.unroute('**/api/key?*')
+    const away = { status: 503, json: { code: 'ERR_STORE', message: 'it is away' } }
+    await page.route('**/api/key?*', (route) => route.fulfill(away))
+    await page.goBack()
+    await page.locator('[data-row=a] a').click()
+    await visit.reads('.trouble', /^Store unreachable .*: it is away\. Updates are paused\.$/)
     await page.unroute('**/api/key?*')
     await page.goBack()
     await page.locator('[data-row=a] a').click()

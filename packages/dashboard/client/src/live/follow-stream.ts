@@ -1,14 +1,14 @@
 import { batch } from '@preact/signals'
 import type { About, Audit, Delta, StreamEvents, Views } from '../../../src/wire.ts'
 import { applyDelta } from './apply-delta.ts'
-import { HttpError, messageOf } from './ask.ts'
+import { HttpError } from './ask.ts'
 import { heard, link, lost, recovered, refusal, trouble } from './link.ts'
 import { mayStream } from './may-stream.ts'
 import { notify } from './notices.ts'
 import { ownActions } from './own-actions.ts'
 import { checkVersion } from './reload-reason.ts'
 import { loadSession, session } from './session.ts'
-import { changes, keepView, keptView, readView } from './views.ts'
+import { changes, keepView, keptView, lostBy, readView } from './views.ts'
 
 const firstWaitMs = 500
 const longestWaitMs = 5_000
@@ -94,8 +94,7 @@ class StreamFollower {
       this.#isHeldBack = false
       if (error instanceof HttpError && error.isForGood) refusal.value = error.message
       else {
-        const isOfStore = error instanceof HttpError && error.code.startsWith('ERR_')
-        lost(isOfStore ? 'store' : 'server', messageOf(error))
+        lostBy(error)
         this.#again()
       }
     }

@@ -65,6 +65,12 @@ export function readView(about: string): Promise<Views[About]> {
   return request(`api/${path}?${params}`)
 }
 
+/** Notes that there are no updates after a request has failed: the server has answered if the store did not. */
+export function lostBy(error: unknown): void {
+  const isOfStore = error instanceof HttpError && error.code.startsWith('ERR_')
+  lost(isOfStore ? 'store' : 'server', messageOf(error))
+}
+
 /** Reads the view again at once, so that the result of an action shows before the next update. */
 export async function refresh(): Promise<void> {
   const about = subject.peek()
@@ -80,6 +86,6 @@ export async function refresh(): Promise<void> {
   } catch (error) {
     if (error instanceof HttpError && error.status === 401) return
     if (error instanceof HttpError && error.isForGood) refusal.value = error.message
-    else lost('server', messageOf(error))
+    else lostBy(error)
   }
 }
