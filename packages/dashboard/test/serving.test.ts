@@ -198,6 +198,18 @@ describe('a served dashboard', () => {
     expect(await all).toBe('')
   })
 
+  test('does not wait for the rest of a request when it is closed', async () => {
+    const { serving, port } = await serve()
+    const { socket, all } = dial(
+      port,
+      'POST /api/sign-in HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n' +
+        'Expect: 100-continue\r\nContent-Length: 1000\r\n\r\n',
+    )
+    await new Promise((resolve) => socket.once('data', resolve))
+    await serving.close()
+    expect(await all).toBe('HTTP/1.1 100 Continue\r\n\r\n')
+  })
+
   test('says why if the port cannot be had, and leaves nothing open', async () => {
     const { port } = await serve()
     const driver = memoryDriver()

@@ -31,6 +31,22 @@ export const gone = new SluiceError('ERR_STORE', 'cannot reach postgres://joe:hu
 })
 
 describe('a store that cannot be reached', () => {
+  test.each([
+    [
+      'cannot reach postgres://joe:hu@sh@db/x: refused',
+      'cannot reach postgres://joe:***@db/x: refused',
+    ],
+    ['cannot use host=db password=hush user=joe', 'cannot use host=db password=*** user=joe'],
+    ['cannot use host=db;Pwd=hush', 'cannot use host=db;Pwd=***'],
+  ])('is reported without the password of %s', async (message, shown) => {
+    const { driver, fail } = failing()
+    const site = kept(new Site({ driver }))
+    await site.ask('/api/overview')
+    fail.with = new SluiceError('ERR_STORE', message)
+    const { body } = await site.ask('/api/overview')
+    expect(body['message']).toBe(`${shown} [ERR_STORE]`)
+  })
+
   test('is reported with its code and its beginning, retried, and shown again when it is back', async () => {
     const { driver, fail } = failing()
     const site = kept(new Site({ driver }))

@@ -28,10 +28,10 @@ export function badInput(message: string): HttpError {
   return new HttpError(400, 'ERR_INVALID_INPUT', message)
 }
 
-/** Removes passwords of store addresses from a message that visitors see. */
+/** Removes passwords of store addresses, whatever they contain, from a message that visitors see. */
 function withoutPasswords(message: string): string {
   return message
-    .replace(/(:\/\/[^\s/:@]*):[^\s@]*@/g, '$1:***@')
+    .replace(/(:\/\/[^\s/:@]*):\S*@/g, '$1:***@')
     .replace(/\b(password|pwd)=\S+/gi, '$1=***')
 }
 

@@ -212,4 +212,88 @@ export const foundByTestsOfDashboard: readonly FoundByTest[] = [
       title: 'filters by what is typed until Enter',
     },
   },
+  {
+    name: 'visitors see the rest of a password that contains an @',
+    edits: [
+      {
+        file: 'packages/dashboard/src/http/http-error.ts',
+        find: ':\\S*@/g',
+        replace: ':[^\\s@]*@/g',
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/stream-failures.test.ts',
+      title: 'is reported without the password of',
+    },
+  },
+  {
+    name: 'visitors see the password of a connection string in an error',
+    edits: [
+      {
+        file: 'packages/dashboard/src/http/http-error.ts',
+        find: ".replace(/\\b(password|pwd)=\\S+/gi, '$1=***')",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/stream-failures.test.ts',
+      title: 'is reported without the password of',
+    },
+  },
+  {
+    name: 'a request that has not come as a whole keeps a dashboard from closing',
+    edits: [
+      {
+        file: 'packages/dashboard/src/serve-dashboard.ts',
+        find: '    server.closeAllConnections()\n',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/serving.test.ts',
+      title: 'does not wait for the rest of a request',
+    },
+  },
+  {
+    name: 'proxies hold the events of a stream back',
+    edits: [
+      {
+        file: 'packages/dashboard/src/routes.ts',
+        find: "            'x-accel-buffering': 'no',\n",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/streaming.test.ts',
+      title: 'begins with a snapshot, and continues with changes',
+    },
+  },
+  {
+    name: 'failures are as old as those of the last name',
+    edits: [
+      {
+        file: 'packages/dashboard/src/views/failure-groups.ts',
+        find: 'group.lastAt = Math.max(group.lastAt ?? failedAt, failedAt)',
+        replace: 'group.lastAt = failedAt',
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/failures.test.ts',
+      title: 'are as recent as the last of them',
+    },
+  },
+  {
+    name: 'a link that signs in has the token as it is',
+    edits: [
+      {
+        file: 'packages/dashboard/src/serve-dashboard.ts',
+        find: 'encodeURIComponent(token)',
+        replace: 'token',
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/serving.test.ts',
+      title: 'leads to where one signs in',
+    },
+  },
 ]
