@@ -187,7 +187,14 @@ describe('no error shows a password', () => {
     ['doctor', ['doctor', '-s', `postgres://me:${secret}@127.0.0.1:1/db`], {}],
     ['dashboard', ['dashboard', `postgres://me:${secret}@127.0.0.1:1/db`], {}],
     ['migrate', ['migrate', '-s', `postgres://me:${secret}@127.0.0.1:1/db`], {}],
-    ['PGPASSWORD', ['queues', '-s', `sqlite:./${decoded}.db`], { env: { PGPASSWORD: secret } }],
+    // Of an error that no driver has made, and that has been given no password to hide.
+    ...[[], ['--debug'], ['-o', 'json'], ['-o', 'json', '--debug']].map(
+      (more): [string, readonly string[], World] => [
+        ['PGPASSWORD', ...more].join(' '),
+        ['queues', '-s', `sqlite:./${decoded}.db`, ...more],
+        { env: { PGPASSWORD: secret } },
+      ],
+    ),
   ])('%s', async (_, argv, world) => {
     const { code, out, err } = await cli(argv, world)
     expect(code).not.toBe(0)

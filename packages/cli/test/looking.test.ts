@@ -1,7 +1,35 @@
 import { DatabaseSync } from 'node:sqlite'
+import type { KeyInfo } from 'sluice'
 import { describe, expect, test } from 'vitest'
+import { keyColumns } from '../src/rows/key-columns.ts'
 import { cli, json, output } from './cli.ts'
 import { newFile, storeKinds } from './stores.ts'
+
+test('a list says when each key runs next, and shows errors that a terminal does not obey in one line', () => {
+  const now = 1_000_000
+  const message = 'no\u001b[2J\nway'
+  const base = {
+    state: 'ready',
+    failures: 0,
+    crashes: 0,
+    priority: 0,
+    lastError: { name: 'Error', message },
+  }
+  const held = { token: 1 }
+  const infos = [
+    { ...base, key: 'a', dueAt: now },
+    { ...base, key: 'b', dueAt: now, held },
+    { ...base, key: 'c', dueAt: now, parked: true },
+    { ...base, key: 'd', dueAt: now + 5_000 },
+    { ...base, key: 'e', held },
+  ] as unknown as KeyInfo[]
+  const columns = keyColumns((_, text) => text, now)
+  const of = (title: string) => columns.find((column) => column.title === title)
+  expect(infos.map((info) => of('DUE')?.text(info))).toEqual([
+    ...['now', 'after this', 'never', 'in 5s', ''],
+  ])
+  expect(of('LAST ERROR')?.text(infos[0] as KeyInfo)).toBe('Error: no\\u001b[2J\\nway')
+})
 
 describe.each(storeKinds())('on $kind', ({ fresh }) => {
   test('an empty store has no queues, and says so on stderr', async () => {

@@ -192,6 +192,12 @@ describe('secrets', () => {
     expect(secrets.redact('tried "p@ss word" and p%40ss%20word')).toBe('tried "***" and ***')
   })
 
+  test('nothing is left of a password that begins as another one does', () => {
+    const secrets = new Secrets()
+    for (const secret of ['guess', 'guess it']) secrets.add(secret)
+    expect(secrets.redact('tried guess it and guess')).toBe('tried *** and ***')
+  })
+
   test.each([
     [`host=h password='p w' user=me`, 'p w'],
     [`host=h password="p w" user=me`, 'p w'],

@@ -135,6 +135,13 @@ describe('the screen of top', () => {
     expect(namesOf(byName)).toEqual(names.toSorted())
   })
 
+  test('shows no name that a terminal obeys', () => {
+    const [row] = [rowOf('a\u001b[2Jb', 1)]
+    const lines = new TopScreen().lines([row], 'title', { width: 80, height: 24 }, plain)
+    expect(lines.join('\n')).not.toContain('\u001b')
+    expect(lines[2]).toMatch(/^"a\\u001b\[2Jb" /)
+  })
+
   test('filters by what is typed until Enter, and Escape drops it', () => {
     const screen = new TopScreen()
     for (const key of '/no') screen.press(key)

@@ -125,6 +125,15 @@ test('drain shows progress, and ends when no key is ready or held', async () => 
   expect(err.match(/orders is paused: ready keys stay ready until it is resumed/g)).toHaveLength(1)
 })
 
+test('drain that is interrupted does not say that the queue is drained', async () => {
+  const store = newFile()
+  await output(['add', 'orders', 'a'], { store })
+  const watch = new Watch(['drain', 'orders'], store, true)
+  await watch.next()
+  const { code, out } = await watch.interrupt()
+  expect({ code, out }).toEqual({ code: 130, out: '' })
+})
+
 test('drain waits for a key that is held, also once it was added again', async () => {
   const store = newFile()
   const queue = createQueue<string>({ name: 'orders', driver: await driverOf(store) })
