@@ -96,7 +96,7 @@ describe('signing in', () => {
     const { out, err } = await end()
     expect(out + err).not.toContain('a-token-that-is-long-enough')
     expect(err).toMatch(/^sign in with your token\nserving /)
-    chmodSync(join(folder, 'token'), 0o644)
+    chmodSync(join(folder, 'token'), 0o640)
     const open = await serve(['--token-file', 'token'], world)
     expect((await open.end()).err).toContain('other users of this machine can read the token file')
     const env = { SLUICE_DASHBOARD_TOKEN: 'short' }

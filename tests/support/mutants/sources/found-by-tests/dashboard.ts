@@ -296,4 +296,74 @@ export const foundByTestsOfDashboard: readonly FoundByTest[] = [
       title: 'leads to where one signs in',
     },
   },
+  {
+    name: 'an error of the command line as a document shows a password',
+    edits: [
+      {
+        file: 'packages/cli/src/output/report-error.ts',
+        find: 'message: secrets.redact(message)',
+        replace: 'message',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/calling.test.ts',
+      title: 'PGPASSWORD',
+    },
+  },
+  {
+    name: 'the stack of an error of the command line shows a password',
+    edits: [
+      {
+        file: 'packages/cli/src/output/report-error.ts',
+        find: 'secrets.redact(stacksOf(error)).split',
+        replace: 'stacksOf(error).split',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/calling.test.ts',
+      title: 'PGPASSWORD',
+    },
+  },
+  {
+    name: 'top prints names that a terminal obeys',
+    edits: [
+      {
+        file: 'packages/cli/src/rows/top-screen.ts',
+        find: 'cutMiddle(shown(queue), nameWidth)',
+        replace: 'cutMiddle(queue, nameWidth)',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/top-screen.test.ts',
+      title: 'shows no name that a terminal obeys',
+    },
+  },
+  {
+    name: 'ls prints errors that a terminal obeys',
+    edits: [
+      {
+        file: 'packages/cli/src/rows/key-columns.ts',
+        find: 'return oneLine(',
+        replace: 'return String(',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/looking.test.ts',
+      title: 'a list says when each key runs next',
+    },
+  },
+  {
+    name: 'a drain that was interrupted says that the queue is drained',
+    edits: [
+      {
+        file: 'packages/cli/src/commands/queues/wait-until.ts',
+        find: '    if (signal.aborted) return\n',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/watching.test.ts',
+      title: 'drain that is interrupted',
+    },
+  },
 ]
