@@ -75,7 +75,7 @@ function messageOf(error: unknown): string {
   const text = typeof message === 'string' ? message : String(error)
   // All that pg says of a connection that could not be opened in time.
   if (text === 'timeout expired') return 'a new connection got no answer in time'
-  return text.replaceAll(/(\w+:\/\/[^\s:@/]*):[^\s@]*@/g, '$1:***@')
+  return text.replaceAll(/(\w+:\/\/[^\s:@/]*):\S*@/g, '$1:***@')
 }
 
 interface Meaning {

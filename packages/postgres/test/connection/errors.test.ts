@@ -135,8 +135,8 @@ test.each(['away', null, undefined, 5])(
   },
 )
 
-test('passwords do not get into messages', () => {
-  const error = new Error('cannot connect to postgres://me:hush@host/db')
+test.each(['hush', 'hu@sh'])('the password %s does not get into messages', (password) => {
+  const error = new Error(`cannot connect to postgres://me:${password}@host/db`)
   expect(storeError(error, 'unsent').message).toContain('postgres://me:***@host')
 })
 
