@@ -169,7 +169,7 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
   })
 })
 
-test('ls reads no keys that it need not print, so that a damaged one does not stop it', async () => {
+test('a key of which the item is not JSON hides no other, and doctor names it', async () => {
   const store = newFile()
   await output(['add', 'orders', '1', '2', '3', '4', '5'], { store })
   const database = new DatabaseSync(store.slice('sqlite:'.length))
@@ -181,7 +181,11 @@ test('ls reads no keys that it need not print, so that a damaged one does not st
     out: '1\n2\n3\n',
     err: 'more than 3 keys match: see --limit and --all\n',
   })
-  expect((await cli([...ls, '5'], { store })).err).toMatch(/item of key '5' is not JSON/)
-  const sifted = await cli([...ls, '3', '--failures-min', '0'], { store })
-  expect(sifted.err).toMatch(/item of key '5' is not JSON/)
+  for (const options of [['5'], ['5', '--failures-min', '0']]) {
+    expect((await output([...ls, ...options], { store })).trim()).toBe('1\n2\n3\n4\n5')
+  }
+  const key = JSON.parse(await output(['get', 'orders', '5', '-o', 'json'], { store }))
+  expect(key).toMatchObject({ key: '5', state: 'ready', item: '{' })
+  const { code, out } = await cli(['doctor'], { store })
+  expect([code, out]).toEqual([3, expect.stringContaining('the item of key 5 is not JSON')])
 })

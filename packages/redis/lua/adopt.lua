@@ -29,7 +29,9 @@ for index, state in ipairs(readKeys(names)) do
   if state.claim == claimNumber and state.token ~= 0 then
     local key = names[index]
     replies[#replies + 1] = key
-    replies[#replies + 1] = state.hasItem and call('HGET', itemsKey, key) or ''
+    local item = state.hasItem and call('HGET', itemsKey, key)
+    if state.hasItem and not item then damaged(key) end
+    replies[#replies + 1] = item or ''
     replies[#replies + 1] = string.format('%.17g %.17g %.17g %d %.17g %.17g %.17g %d', state.token,
       state.claimedReady, state.claimedAsked, state.claimedPriority, state.failures, state.crashes, state.lease,
       state.lease <= now and now < graceUntil and 1 or 0)

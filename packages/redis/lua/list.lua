@@ -5,7 +5,7 @@
 -- names, or -1 and: the sorted set to read (keys or parked), the lower bound of ZRANGEBYLEX, the most keys to look at.
 -- Reply: how many keys were looked at, negative if there were too many bytes for the rest, and the name of the last of
 -- them; then for each stored key its name, item, error, holder, and the numbers of its state, the trace contexts of
--- the pending and of the claimed run; an absent text is false. When it examines: then the names of the keys whose row
+-- the pending and of the claimed run; an absent text is false, and an item that is lost ''. When it examines: then the names of the keys whose row
 -- does not agree with the sorted sets or the items.
 -- @include begin
 -- @include rows
@@ -37,7 +37,7 @@ for index, state in ipairs(readKeys(names)) do
     if not agrees(names[index], state) then replies[#replies + 1] = names[index] end
   elseif state.place ~= NONE then
     local key = names[index]
-    local item = state.hasItem and call('HGET', itemsKey, key) or false
+    local item = state.hasItem and (call('HGET', itemsKey, key) or '')
     local message = state.hasError and call('HGET', errorsKey, key) or false
     bytes = bytes + (item and #item or 0) + (message and #message or 0)
     replies[#replies + 1] = {

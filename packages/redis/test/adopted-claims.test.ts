@@ -31,13 +31,13 @@ describe.skipIf(!hasRedis)('looking for the claims of a request', () => {
       replicas: 0,
       confirmMs: 5_000,
     })
+    const request = { limit: batch, holder: 'h', leaseMs: 60_000 }
     const claims = async (claimId: string) => {
       const asks = Array.from({ length: batch }, (_, nth): Ask => {
         return ask(`${claimId} ${nth}`)
       })
       await add(store, 'q', asks, options)
-      const request = { limit: batch, holder: 'h', claimId, leaseMs: 60_000 }
-      const reply = await claim(store, 'q', request, 1_000_000, () => {})
+      const reply = await claim(store, 'q', { ...request, claimId }, 1_000_000, () => {})
       await clock.step(10)
       return reply.claims
     }
@@ -54,5 +54,12 @@ describe.skipIf(!hasRedis)('looking for the claims of a request', () => {
       return reply
     }
     expect((await adopt(store, 'q', 'third', () => {})).length).toBe(batch)
+    // A claim refuses a key of which the item is lost, and so does what looks for one.
+    await add(store, 'q', [{ ...ask('with an item'), item: '{}' }], options)
+    await claim(store, 'q', { ...request, claimId: 'fourth' }, 1_000_000, () => {})
+    await server.command('DEL', 's:{q}:items')
+    await expect(adopt(store, 'q', 'fourth', () => {})).rejects.toMatchObject({
+      code: 'ERR_STORE_DAMAGED',
+    })
   })
 })

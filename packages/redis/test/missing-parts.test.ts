@@ -68,6 +68,21 @@ describe.skipIf(!hasRedis)('a queue of which a key was deleted', () => {
     expect((await driver.claim('q', claim)).claims).toMatchObject([{ key: 'c' }])
   })
 
+  test('lists items that were lost as such: their keys are not taken for them', async () => {
+    const server = await startRedis()
+    onTestFinished(() => server.dispose())
+    const driver = redisDriver({ url: server.url })
+    await driver.open({})
+    onTestFinished(() => driver.close())
+    await driver.add('q', [{ ...ask('a'), item: '{}' }, ask('b')], options)
+    await server.command('DEL', 'sluice:{q}:items')
+    const { rows } = await driver.list('q', { limit: 9 })
+    expect(rows.map(({ key, item }) => [key, item])).toEqual([
+      ['a', ''],
+      ['b', undefined],
+    ])
+  })
+
   test('lists the keys that still have a row, however many have none', async () => {
     const server = await startRedis()
     onTestFinished(() => server.dispose())

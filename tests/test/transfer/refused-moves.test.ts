@@ -26,6 +26,31 @@ test('a target that is the source by another address is refused, and nothing is 
   expect(await other.counts(queueName, { cap: 1 })).toMatchObject({ paused: true })
 })
 
+test('keys of which the item is lost are not moved as their own items', async () => {
+  const clock = fakeClock(1_000_000_000)
+  const from = memoryDriver()
+  await keepOpen(from, clock)
+  await fill(from, clock, 20)
+  const before = await rowsOf(from)
+  const list = from.list.bind(from)
+  from.list = async (...call) => {
+    const reply = await list(...call)
+    return { ...reply, rows: reply.rows.map((row, at) => (at === 7 ? { ...row, item: '' } : row)) }
+  }
+  const lost = expect.objectContaining({
+    code: 'ERR_STORE_DAMAGED',
+    message: expect.stringMatching(
+      /the item of key '.*' of queue '.*' is lost in the source: add the key with its item/,
+    ),
+  })
+  const to = memoryDriver()
+  await expect(moveQueues({ from, to, clock })).rejects.toEqual(lost)
+  from.list = list
+  expect(await rowsOf(from)).toEqual(before)
+  await moveQueues({ from, to, clock })
+  expect(await rowsOf(from)).toEqual([])
+})
+
 test('bad options are refused, naming the parameter', async () => {
   const [from, to] = [storeKinds[0]!.make(), storeKinds[0]!.make()]
   const bad: [object, string][] = [

@@ -20,6 +20,7 @@ export type Counts = Readonly<Record<KeyStateWord, number>> & {
 export interface KeyRow extends Readonly<KeyState> {
   readonly key: string
   readonly state: KeyStateWord
+  /** As it was added; `''` if the store has lost it. */
   readonly item: string | undefined
   readonly holder: string | undefined
   readonly lastError: string | undefined

@@ -206,7 +206,11 @@ function given(item: unknown, key: string | undefined): EncodedItem {
 /** The item that is stored of a key; a key that is not stored is its own item. */
 async function storedOrOwn(inspect: QueueInspection, key = ''): Promise<EncodedItem> {
   const { row } = await inspect.row(key)
-  if (row !== undefined) return { key, text: row.item }
+  if (row !== undefined) {
+    // One that is lost must not become the key, which a driver takes for the item where it gets none.
+    decodeItem(key, row.item)
+    return { key, text: row.item }
+  }
   let item: unknown
   try {
     item = decodeItem(key, undefined)

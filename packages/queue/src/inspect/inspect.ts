@@ -37,6 +37,7 @@ export interface HolderInfo {
 export interface KeyInfo {
   readonly key: string
   readonly state: KeyStateWord
+  /** In a damaged store, a text that is not JSON is returned as it is stored, and one that was lost as `''`. */
   readonly item: unknown
   readonly priority: number
   /** When the pending or current run was first added. */

@@ -20,6 +20,15 @@ export function lastErrorOf(text: string): LastError {
   return { name: 'Error', message: text }
 }
 
+/** The item of a row. A text that is not JSON must not hide the other keys of a list, nor the rest of its own. */
+function itemOf({ key, item }: KeyRow): unknown {
+  try {
+    return decodeItem(key, item)
+  } catch {
+    return item ?? key
+  }
+}
+
 function holderOf(row: KeyRow): HolderInfo {
   return {
     holder: row.holder,
@@ -41,7 +50,7 @@ export function keyInfo(row: KeyRow, now: EpochMs): KeyInfo {
   return {
     key: row.key,
     state: row.state,
-    item: decodeItem(row.key, row.item),
+    item: itemOf(row),
     // Without a run, drivers may keep the priority of an earlier one.
     priority: isPending ? row.priority : isHeld ? row.claimedPriority : priorityDefault,
     ...(askedAt === never || !(isHeld || isPending) ? {} : { askedAt }),

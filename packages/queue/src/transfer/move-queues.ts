@@ -15,10 +15,13 @@ import {
   nextTurn,
   noToken,
   type Operate,
+  quoted,
+  SluiceError,
   SluiceRangeError,
   SluiceTypeError,
   safeListener,
   type Transfer,
+  type TransferRow,
 } from '@sluice/core'
 import { transferRow } from '@sluice/core/driver'
 import { defaultRetryPlan } from '../core/retry-plans.ts'
@@ -234,6 +237,7 @@ class QueueMove {
     }
     for (const moving of transferBatches(rows.map(transferRow), driver, to)) {
       this.#signal?.throwIfAborted()
+      checkItems(this.#queue, moving)
       const entering = moving.map((row) => enteringRow(to, leavingRow(driver, row)))
       await target.importRows(this.#queue, entering)
       // A key that has changed since it was listed stays, and is listed and merged once more.
@@ -292,6 +296,16 @@ function withoutName({ name }: Driver): SluiceRangeError {
   return new SluiceRangeError(
     'queues',
     `must all have a name in ${name}: export the queue without one, and import it into one with a name`,
+  )
+}
+
+/** Keys without their items must not arrive as if they had none, and were their own items. */
+function checkItems(queue: string, rows: readonly TransferRow[]): void {
+  const lost = rows.find(({ item }) => item === '')
+  if (lost === undefined) return
+  throw new SluiceError(
+    'ERR_STORE_DAMAGED',
+    `the item of key ${quoted(lost.key)} of queue ${quoted(queue)} is lost in the source: add the key with its item, or remove it, and repeat the move`,
   )
 }
 

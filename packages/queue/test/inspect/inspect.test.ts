@@ -5,6 +5,7 @@ import {
   createRateLimitingQueue,
   createWorker,
   exponential,
+  inspectStore,
   memoryDriver,
   SluiceError,
 } from '../../src/index.ts'
@@ -45,6 +46,30 @@ describe.each(leases)('inspect %s', (_name, leaseMs) => {
       ['done', 'idle', 0],
       ['parked', 'parked', 0],
     ])
+    await queue.close()
+  })
+
+  test.each(['{', ''])('an item that is stored as %o hides no other key', async (text) => {
+    const { driver, queue } = setUp()
+    const list = driver.list.bind(driver)
+    driver.list = async (...call) => {
+      const reply = await list(...call)
+      return { ...reply, rows: reply.rows.map((row) => ({ ...row, item: text })) }
+    }
+    await queue.addMany(['a', 'json:1'])
+    const { keys } = await queue.inspect.list()
+    expect(keys.map(({ key, item }) => [key, item])).toEqual([
+      ['a', text],
+      ['json:"json:1"', text],
+    ])
+    expect(await queue.inspect.explain('a')).toMatchObject({ state: 'ready' })
+    // An operator's add keeps the item that is stored, and must not store that.
+    const store = inspectStore(driver)
+    await expect(store.add('orders', { key: 'a' })).rejects.toMatchObject({
+      code: 'ERR_STORE_DAMAGED',
+    })
+    expect(await store.add('orders', { key: 'a', item: 1 })).toBe('unchanged')
+    await store.close()
     await queue.close()
   })
 
