@@ -1,4 +1,7 @@
+import { SluiceError } from '@sluice/core'
+import { inspectStore, memoryDriver } from 'sluice'
 import { expect, test } from 'vitest'
+import { refuseUnknown } from '../src/stores/known-queue.ts'
 import { cli, json, output, scratchFolder } from './cli.ts'
 import { newFile } from './stores.ts'
 
@@ -78,4 +81,24 @@ test('counts stop at a cap unless they are exact', async () => {
   expect(exact).toMatchObject({ queue: 'orders', capped: false, counts: { ready: 10_050 } })
   const purge = await cli(['purge', 'orders'], { store })
   expect(purge.err).toContain('This will remove 10000 or more keys of orders.')
+})
+
+test('all queues of a store are only read for a name that has no keys and is not paused', async () => {
+  const driver = memoryDriver()
+  const store = inspectStore(driver)
+  await store.add('orders', { key: 'a' })
+  await store.queue('paused').pause()
+  const { queues, counts } = driver
+  driver.queues = () => Promise.reject(new Error('too many'))
+  const refuse = (...names: string[]) =>
+    refuseUnknown({ input: { flag: () => false } as never }, store, names)
+  await refuse('orders', 'paused')
+  await expect(refuse('orders', 'ordrs')).rejects.toThrow('too many')
+  // A damaged queue is there, for the command that purges it.
+  driver.counts = () => Promise.reject(new SluiceError('ERR_STORE_DAMAGED', 'damaged'))
+  await refuse('orders')
+  driver.counts = () => Promise.reject(new SluiceError('ERR_STORE', 'away'))
+  await expect(refuse('orders')).rejects.toThrow('away')
+  Object.assign(driver, { queues, counts })
+  await store.close()
 })

@@ -54,6 +54,15 @@ describe('leases', () => {
   })
 })
 
+test('the page of a queue that is in use does not read the names of all queues', async () => {
+  const driver = memoryDriver()
+  const site = kept(new Site({ driver }))
+  await queueOf(site, 'orders').add('a')
+  driver.queues = () => Promise.reject(new Error('too many'))
+  const { status, body } = await site.ask<QueueView>('/api/queue?queue=orders')
+  expect([status, body.exists, body.similar]).toEqual([200, true, []])
+})
+
 describe('the conditions for a run', () => {
   test('are those of the store, and say nothing of a queue object', async () => {
     const site = kept(new Site())

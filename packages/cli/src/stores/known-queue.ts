@@ -1,4 +1,4 @@
-import { closest } from '@sluice/core'
+import { closest, keyStateWords, SluiceError } from '@sluice/core'
 import type { Inspect, StoreInspection } from 'sluice'
 import { notFoundError } from '../command-error.ts'
 import type { Context } from '../context.ts'
@@ -24,9 +24,26 @@ export async function refuseUnknown(
   queues: readonly string[],
 ): Promise<void> {
   if (queues.length === 0 || input.flag('force') || !inspection.capabilities.queues) return
+  // A store may have a hundred thousand queues, which Redis reads one by one.
+  const isSeen = await Promise.all(queues.map((queue) => isInUse(inspection, queue)))
+  const unsure = queues.filter((_, at) => isSeen[at] === false)
+  if (unsure.length === 0) return
   const names = await inspection.queues()
-  const unknown = queues.find((queue) => !names.includes(queue))
+  const unknown = unsure.find((queue) => !names.includes(queue))
   if (unknown !== undefined) throw notFoundError(unknownQueue(unknown, names))
+}
+
+/** Whether a queue has keys or is paused. Others may be known for their workers. */
+async function isInUse(inspection: StoreInspection, queue: string): Promise<boolean> {
+  try {
+    const counts = await inspection.queue(queue).counts({ cap: 1 })
+    return counts.paused || keyStateWords.some((word) => counts[word] > 0)
+  } catch (error) {
+    // It is there, and the command says what is wrong, or repairs it.
+    if (SluiceError.is(error, 'ERR_STORE_DAMAGED')) return true
+    if (SluiceError.is(error, 'ERR_SCHEMA_NEWER')) return true
+    throw error
+  }
 }
 
 function unknownQueue(queue: string, names: readonly string[]): string {

@@ -1,4 +1,4 @@
-import { bucketsOf, type LimiterPlan, lastSeenPlan, tokensAt } from '@sluice/core'
+import { bucketsOf, keyStateWords, type LimiterPlan, lastSeenPlan, tokensAt } from '@sluice/core'
 import { planWords } from '@sluice/core/words'
 import {
   type BucketRow,
@@ -80,7 +80,7 @@ export class QueueViewReader {
     const search = await this.#searched(inspect, counts, at)
     const plan = lastSeenPlan(workers)
     const buckets = (await store.buckets()).filter(isBucketOf(plan, this.#queue))
-    const names = store.capabilities.queues ? await store.queues() : [this.#queue]
+    const names = await this.#names(snapshot)
     const exists = names.includes(this.#queue)
     const { runs, failing: keys, nextDelayedAt, nextBackoffAt, more } = search
     const failures = { queue: this.#queue, history, runs, keys, more }
@@ -103,6 +103,15 @@ export class QueueViewReader {
       failureGroups: failureGroups(failures, this.#display, runsMax),
       more: held.more,
     }
+  }
+
+  /** The names of all queues; of this one alone if it is in use, since a store may have very many. */
+  async #names({ counts, workers }: QueueSnapshot): Promise<readonly string[]> {
+    const { store } = this.#storeView
+    const isInUse =
+      counts.paused || workers.length > 0 || keyStateWords.some((word) => counts[word] > 0)
+    if (isInUse || !store.capabilities.queues) return [this.#queue]
+    return await store.queues()
   }
 
   async #since(
