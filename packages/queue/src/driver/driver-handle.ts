@@ -49,8 +49,29 @@ function openingError(error: unknown): unknown {
   })
 }
 
-/** One handle per driver object, whatever the number of queues and of their layers. */
-const handles = new WeakMap<Driver, DriverHandle>()
+/**
+ * The version of what copies of this package in one process call of each other: the members of
+ * {@link DriverHandle} with its gate, of {@link HandleUser} and of {@link PeerQueue}. Rises when one of them changes.
+ */
+const handleVersion = 1
+
+const registry: unique symbol = Symbol.for('sluice.driver-handles')
+
+interface RegisteredHandle {
+  readonly version: number
+  readonly handle: DriverHandle
+}
+
+/**
+ * One handle per driver object, whatever the number of queues, of their layers, and of copies of this package:
+ * a bundler, or two versions, make copies. With a handle each, the first to be left would close the driver
+ * for the queues of the others, and adds would not wake them.
+ */
+function handles(): WeakMap<Driver, RegisteredHandle> {
+  const shared = globalThis as { [registry]?: WeakMap<Driver, RegisteredHandle> }
+  shared[registry] ??= new WeakMap()
+  return shared[registry]
+}
 
 /**
  * A driver as the queues of this process share it: opened by the first that needs it, closed after
@@ -89,16 +110,22 @@ export class DriverHandle {
           `${contractVersion}; install versions that belong together`,
       )
     }
-    let handle = handles.get(driver)
-    if (handle === undefined) {
-      handle = new DriverHandle(driver)
-      handles.set(driver, handle)
+    const registered = handles().get(driver)
+    if (registered !== undefined && registered.version !== handleVersion) {
+      throw new SluiceError(
+        'ERR_CONTRACT_VERSION',
+        `cannot use the driver ${driver.name}: queues of another version of sluice in this process use the ` +
+          'same object; install one version, or make a driver for each',
+      )
     }
-    if (clock !== undefined) handle.#follow(clock)
+    const handle = registered?.handle ?? new DriverHandle(driver)
+    if (registered === undefined) handles().set(driver, { version: handleVersion, handle })
+    if (clock !== undefined) handle.follow(clock)
     return handle
   }
 
-  #follow(clock: Clock): void {
+  /** Follows a clock; throws if it follows another one. */
+  follow(clock: Clock): void {
     if (this.#clock === clock) return
     if (this.#clock !== undefined || this.#state !== 'closed') {
       throw new SluiceError(
