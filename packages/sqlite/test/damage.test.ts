@@ -234,6 +234,24 @@ describe('a page that SQLite calls damaged', () => {
   })
 })
 
+test.each([
+  ['drop table sluice_workers', 'no such table: sluice_workers'],
+  ['drop table sluice_keys', 'no such table: sluice_keys'],
+  ['drop index sluice_keys_waiting', 'no such index: sluice_keys_waiting'],
+  ['alter table sluice_keys rename column crashes to old', 'no such column: crashes'],
+])('what the schema lacks is found: %s', async (sql, lack) => {
+  const file = scratchFile()
+  const driver = sqliteDriver({ file })
+  await driver.open({})
+  await driver.add('q', [ask('a')], askOptions)
+  await driver.close()
+  const database = new DatabaseSync(file)
+  database.exec(sql)
+  database.close()
+  const { findings } = await examineStore({ file })
+  assert.ok(findings.includes(`the schema is not whole: ${lack}; restore a backup`), `${findings}`)
+})
+
 test('a file that lost what says which schema it has is damaged', async () => {
   const file = scratchFile()
   const driver = sqliteDriver({ file })

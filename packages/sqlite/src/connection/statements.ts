@@ -4,6 +4,11 @@ import { statementTexts } from '../statements.generated.ts'
 /** The name of a statement in `sql/statements`, in camel case. */
 export type StatementName = keyof typeof statementTexts
 
+/** The names of all statements. */
+export const statementNames: readonly StatementName[] = Object.keys(
+  statementTexts,
+) as StatementName[]
+
 /** Every statement that is ever run on one connection. */
 export interface Statements extends Readonly<Record<StatementName, SqliteStatement>> {
   readonly database: SqliteDatabase

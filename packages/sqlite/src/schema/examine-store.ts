@@ -5,7 +5,7 @@ import { findingsIn } from '../connection/database-source.ts'
 import { logBytesMax } from '../connection/durability.ts'
 import { sqliteEnvironment } from '../connection/environment.ts'
 import { errorKindOf } from '../connection/errors.ts'
-import type { Statements } from '../connection/statements.ts'
+import { type Statements, statementNames } from '../connection/statements.ts'
 import { statusOf } from '../connection/store-file.ts'
 import { fileSettings, lockWaitMsDefault } from '../connection/target.ts'
 import { singleValue } from '../library/database.ts'
@@ -77,13 +77,38 @@ function findingsOf(
     }
   }
   findings.push(...(look(() => findingsIn(database, 'integrity_check')) ?? []))
-  const rows = look(() => statements.examineRows.all() as { readonly finding: string }[])
+  const lacks = lacksOf(statements)
+  findings.push(...lacks)
+  const isWhole = lacks.length === 0
+  const rows = isWhole
+    ? look(() => statements.examineRows.all() as { readonly finding: string }[])
+    : []
   findings.push(...(rows ?? []).map(({ finding }) => finding))
-  const keys = look(() => singleValue(database, 'select count(*) from sluice_keys'))
+  const keys = isWhole
+    ? look(() => singleValue(database, 'select count(*) from sluice_keys'))
+    : undefined
   return {
     findings,
     sqliteVersion: String(singleValue(database, 'select sqlite_version()')),
     schemaVersion: Number(singleValue(database, 'select max(version) from sluice_schema')),
     ...(keys === undefined ? {} : { keys: Number(keys) }),
   }
+}
+
+/**
+ * What the statements of this program do not find in the schema, such as a table, a column or an index that was
+ * dropped: calls that need it fail, and others do not.
+ */
+function lacksOf(statements: Statements): readonly string[] {
+  const lacks = new Set<string>()
+  for (const name of statementNames) {
+    try {
+      void statements[name]
+    } catch (error) {
+      const kind = errorKindOf(error)
+      if (kind !== 'other' && kind !== 'damaged') throw error
+      lacks.add(`the schema is not whole: ${(error as Error).message}; restore a backup`)
+    }
+  }
+  return [...lacks]
 }
