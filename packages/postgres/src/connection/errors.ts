@@ -125,9 +125,12 @@ function adviceFor(state: string | undefined): string {
     case '42501':
       return '; grant this role what rolesSql() lists, and do not apply row level security to it; only the owner of the schema and its functions may migrate and prune'
     case '3F000':
-    case '42P01':
     case '42883':
-      return "; a table or function is missing: run `sluice migrate`, apply migrationSql(), or open with migrate: 'apply'"
+      return "; the schema or a function is missing: run `sluice migrate`, apply migrationSql(), or open with migrate: 'apply'"
+    case '42P01':
+    case '42703':
+    case '42P10':
+      return '; a table or a part of it is missing: `sluice doctor` names it; if the whole schema is, run `sluice migrate`'
     case '2200H':
       return '; the store has given out the last fencing token, 2^53 - 1'
     default:

@@ -11,6 +11,7 @@ import { Listener } from '../notices/listener.ts'
 import { checkOptions, type PostgresOptions, type Settings } from '../postgres-options.ts'
 import { instant, number, text } from '../rows/columns.ts'
 import { checkServer } from './check-server.ts'
+import { lacksOf } from './relations.ts'
 import { channelOf } from './schema-name.ts'
 import { SchemaState, schemaVersion } from './schema-state.ts'
 
@@ -58,6 +59,11 @@ export async function doctor(options: PostgresOptions): Promise<readonly Finding
     await connections.run(statements[name], values, { reads: true })
   try {
     const schema = await schemaFinding(connections, use.probe, settings.schema)
+    // Functions go with a table that they name, and cannot be made again without it.
+    if (Number(schema.facts['version']) === schemaVersion) {
+      const lacks = lacksOf(await ask('doctorRelations', [settings.schema]))
+      if (lacks.length > 0) return [lackFinding(lacks)]
+    }
     if (schema.level === 'failure') return [schema]
     return [
       schema,
@@ -112,6 +118,16 @@ async function schemaFinding(
   } catch (error) {
     const summary = `the schema cannot be read: ${error instanceof Error ? error.message : error}`
     return { check, level: 'failure', summary, facts: { known: schemaVersion } }
+  }
+}
+
+function lackFinding(lacks: readonly string[]): Finding {
+  const names = lacks.join(', ')
+  return {
+    check: 'schema',
+    level: 'failure',
+    summary: `the schema lacks what no migration brings back: ${names}; restore a backup, or create it as the SQL of migrationSql() does`,
+    facts: { lacks: names },
   }
 }
 

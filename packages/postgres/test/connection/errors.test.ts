@@ -103,7 +103,11 @@ test('an error that needs an administrator says what to do', () => {
   const denied = storeError(serverError('42501', 'ERROR', 'permission denied for schema s'), 'sent')
   expect(denied.message).toContain('permission denied for schema s (SQLSTATE 42501)')
   expect(denied.message).toContain('rolesSql()')
-  expect(storeError(serverError('42P01'), 'sent').message).toContain('migrationSql()')
+  expect(storeError(serverError('42883'), 'sent').message).toContain('migrationSql()')
+  // No migration brings back a table, a column or an index of a version that has been applied.
+  for (const state of ['42P01', '42703', '42P10']) {
+    expect(storeError(serverError(state), 'sent').message).toContain('`sluice doctor` names it')
+  }
   expect(storeError(serverError('25006'), 'sent').message).toContain('to the primary')
 })
 

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { doctor, type Finding, postgresDriver, rolesSql } from '../../src/index.ts'
+import { indexes, sequences, tables } from '../../src/schema/relations.ts'
 import { installed } from '../support/installed.ts'
 import { sql } from '../support/server.ts'
 import { sharedServer } from '../support/shared-server.ts'
@@ -25,6 +26,46 @@ test('a store that is well is said to be', async () => {
   ])
   expect(findings['listen']?.facts).toEqual({ works: true })
   await driver.close()
+})
+
+test.each([
+  ['drop table keys cascade', /: table keys, index keys_pkey, .*restore a backup/],
+  ['drop table workers', /: table workers, index workers_pkey; restore a backup/],
+  ['alter table keys drop column crashes', /: column keys.crashes; restore/],
+  ['alter table keys drop constraint keys_pkey', /: index keys_pkey; restore/],
+  ['drop index keys_waiting', /: index keys_waiting; restore/],
+  ['drop sequence latest', /: sequence latest; restore/],
+])('what the schema lacks is a failure that names it: %s', async (change, named) => {
+  const schema = change.replaceAll(' ', '_')
+  const driver = postgresDriver({ connectionString: server.url, schema })
+  await driver.open({})
+  await driver.close()
+  await sql(server.url, `set search_path to ${schema}; ${change}`)
+  expect(await examined(schema)).toEqual({
+    schema: expect.objectContaining({
+      level: 'failure',
+      summary: expect.stringMatching(named),
+    }),
+  })
+})
+
+test('all tables, indexes and sequences are known to be there', async () => {
+  const schema = 'complete'
+  const driver = postgresDriver({ connectionString: server.url, schema })
+  await driver.open({})
+  await driver.close()
+  const client = new pg.Client({ connectionString: server.url })
+  await client.connect()
+  const { rows } = await client.query(`select c.relname, c.relkind, (select string_agg(attname, ' '
+    order by attname) from pg_attribute where attrelid = c.oid and attnum > 0 and not attisdropped) as columns
+    from pg_class c where relnamespace = 'complete'::regnamespace order by c.relname collate "C"`)
+  await client.end()
+  const names = (kind: string) =>
+    rows.filter((row) => row.relkind === kind).map((row) => row.relname)
+  const found = rows.filter((row) => row.relkind === 'r')
+  expect(Object.fromEntries(found.map((row) => [row.relname, row.columns]))).toEqual(tables)
+  expect(names('i')).toEqual([...indexes].sort())
+  expect(names('S').filter((name) => name !== 'failed_runs_id_seq')).toEqual(sequences)
 })
 
 test('a schema that is not there is a failure', async () => {
