@@ -7,6 +7,7 @@ import { foundByTestsOfClocks } from './found-by-tests/clocks.ts'
 import { foundByTestsOfConformance } from './found-by-tests/conformance.ts'
 import { foundByTestsOfControllers } from './found-by-tests/controllers.ts'
 import { foundByTestsOfCoreAndMemory } from './found-by-tests/core-and-memory.ts'
+import { foundByTestsOfDamagedStores } from './found-by-tests/damaged-stores.ts'
 import { foundByTestsOfDashboard } from './found-by-tests/dashboard.ts'
 import { foundByTestsOfInspection } from './found-by-tests/inspection.ts'
 import { foundByTestsOfKeyStates } from './found-by-tests/key-states.ts'
@@ -41,6 +42,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...foundByTestsOfQueues,
   ...foundByTestsOfBatches,
   ...foundByTestsOfDashboard,
+  ...foundByTestsOfDamagedStores,
   ...foundByTestsOfCalls,
   ...foundByTestsOfClaims,
   ...foundByTestsOfWaits,

@@ -366,4 +366,18 @@ export const foundByTestsOfDashboard: readonly FoundByTest[] = [
       title: 'drain that is interrupted',
     },
   },
+  {
+    name: 'the page of a queue in use reads the names of all queues',
+    edits: [
+      {
+        file: 'packages/dashboard/src/views/queue-view.ts',
+        find: 'if (isInUse || !store.capabilities.queues)',
+        replace: 'if (!store.capabilities.queues)',
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/views.test.ts',
+      title: 'does not read the names of all queues',
+    },
+  },
 ]

@@ -1,0 +1,89 @@
+import type { FoundByTest } from '../source-mutant.ts'
+
+/** Defects with stores that are damaged and drivers that are shared, and the tests that find them. */
+export const foundByTestsOfDamagedStores: readonly FoundByTest[] = [
+  {
+    name: 'an item that is not JSON hides the other keys of its queue',
+    edits: [
+      {
+        file: 'packages/queue/src/inspect/key-info.ts',
+        find: 'item: itemOf(row),',
+        replace: 'item: decodeItem(row.key, row.item),',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/inspect/inspect.test.ts',
+      title: 'hides no other key',
+    },
+  },
+  {
+    name: 'an add of an operator stores a key as its item where that is lost',
+    edits: [
+      {
+        file: 'packages/queue/src/inspect/inspect-store.ts',
+        find: '    decodeItem(key, row.item)\n',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/inspect/inspect.test.ts',
+      title: 'hides no other key',
+    },
+  },
+  {
+    name: 'copies of the package do not share a driver',
+    edits: [
+      {
+        file: 'packages/queue/src/driver/driver-handle.ts',
+        find: "Symbol.for('sluice.driver-handles')",
+        replace: "Symbol('sluice.driver-handles')",
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/driver/two-copies.test.ts',
+      title: 'the last one closes it',
+    },
+  },
+  {
+    name: 'doctor calls a SQLite file intact of which a table was dropped',
+    edits: [
+      {
+        file: 'packages/sqlite/src/schema/examine-store.ts',
+        find: '  findings.push(...lacks)\n',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/sqlite/test/damage.test.ts',
+      title: 'what the schema lacks is found',
+    },
+  },
+  {
+    name: 'doctor calls a schema of Postgres healthy of which an index was dropped',
+    edits: [
+      {
+        file: 'packages/postgres/src/schema/relations.ts',
+        find: '...indexes.filter((name) => !found.has(name))',
+        replace: '...indexes.filter(() => false)',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/schema/doctor.test.ts',
+      title: 'what the schema lacks is a failure that names it',
+    },
+  },
+  {
+    name: 'a key of which the item is lost is moved as its own item',
+    edits: [
+      {
+        file: 'packages/queue/src/transfer/move-queues.ts',
+        find: '      checkItems(this.#queue, moving)\n',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'tests/test/transfer/refused-moves.test.ts',
+      title: 'are not moved as their own items',
+    },
+  },
+]
