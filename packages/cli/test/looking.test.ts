@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
+import { type SluiceEvent, sluiceChannel } from '@sluice/core'
 import type { KeyInfo } from 'sluice'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { keyColumns } from '../src/rows/key-columns.ts'
 import { cli, json, output } from './cli.ts'
 import { newFile, storeKinds } from './stores.ts'
@@ -167,6 +168,25 @@ describe.each(storeKinds())('on $kind', ({ fresh }) => {
     const { err } = await cli(['ls', 'orders', '--all', '-o', 'name'], { store })
     expect(err).toBe('names with special characters are shown as JSON strings\n')
   })
+})
+
+test('ls reads no more keys than it prints, and one to know of more', async () => {
+  const store = newFile()
+  await output(['add', 'orders', '1', '2', '3', '4', '5'], { store })
+  const limits: unknown[] = []
+  const subscriber = {
+    start: ({ verb, request }: SluiceEvent) => {
+      if (verb === 'list') limits.push((request as { limit?: number }).limit)
+    },
+    end() {},
+    asyncStart() {},
+    asyncEnd() {},
+    error() {},
+  }
+  sluiceChannel.subscribe(subscriber)
+  onTestFinished(() => void sluiceChannel.unsubscribe(subscriber))
+  await output(['ls', 'orders', '-o', 'name', '--limit', '3'], { store })
+  expect(limits).toEqual([4])
 })
 
 test('a key of which the item is not JSON hides no other, and doctor names it', async () => {
