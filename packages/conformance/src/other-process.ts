@@ -1,5 +1,4 @@
 import { type ChildProcess, type ForkOptions, fork } from 'node:child_process'
-import { once } from 'node:events'
 import { type Clock, type Driver, SluiceError, systemClock } from '@sluice/core'
 import type { OtherProcess } from './case.ts'
 
@@ -157,7 +156,8 @@ class Line {
         if ('hello' in message) resolve(message.hello)
         else this.#hear(message)
       })
-      child.once('error', reject)
+      // Each error, as one without a listener would end this process.
+      child.on('error', reject)
       child.once('exit', () => {
         this.#hasEnded = true
         const error = new SluiceError('ERR_UNKNOWN_OUTCOME', 'the other process has ended')
@@ -238,7 +238,8 @@ export async function forkDriver(
   // JSON has no infinite numbers.
   const child = fork(module, args, { ...options, serialization: 'advanced' })
   const line = new Line(child)
-  const ended = once(child, 'exit')
+  // A process that does not start has no exit, and rejects the greeting alone.
+  const ended = new Promise((resolve) => child.once('exit', resolve))
   const hello = await line.hello
   const end = async (): Promise<void> => {
     if (child.connected) child.disconnect()

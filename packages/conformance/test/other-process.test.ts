@@ -63,6 +63,16 @@ test('calls to a process that is ending have an unknown outcome, and do not fail
   await kill()
 })
 
+test('a process that cannot be started is an error of the call alone', async () => {
+  const errors: unknown[] = []
+  const note = (error: unknown): void => void errors.push(error)
+  process.on('unhandledRejection', note)
+  onTestFinished(() => void process.off('unhandledRejection', note))
+  await expect(forkDriver(served, [], { execPath: '/missing' })).rejects.toThrow('ENOENT')
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(errors).toEqual([])
+})
+
 test('errors keep their codes', async () => {
   const { driver } = await forked()
   await driver.open({ clock: fakeClock() })
