@@ -28,6 +28,15 @@ const untriedText =
   '; the connection was accepted, but its first statement not answered, as by a pooler in session mode ' +
   'with no free server connection: allow it poolSize + 2 for each process'
 
+/**
+ * Keeps an error of a connection that the pool hands out from ending the process. It may be read together with the
+ * answer that makes the connection free: the pool listens no longer then, and the call that gets it not yet.
+ */
+function listenUntilTaken(client: PgPoolClient): void {
+  client.on('error', ignore)
+  queueMicrotask(() => client.removeListener('error', ignore))
+}
+
 /** Connections from a pool of `pg`. */
 export class PoolConnections implements Connections {
   readonly #pool: PgPool
@@ -59,6 +68,8 @@ export class PoolConnections implements Connections {
     // Without a listener, an error of an idle connection would end the process.
     pool.on('error', ignore)
     pool.on('connect', this.#onConnect)
+    // The driver's own pool listens to all of its connections, at any time.
+    if (use.end === undefined) pool.on('acquire', listenUntilTaken)
   }
 
   readonly #onConnect = (client: PgPoolClient): void => {
@@ -166,6 +177,7 @@ export class PoolConnections implements Connections {
     else {
       this.#pool.removeListener('error', ignore)
       this.#pool.removeListener('connect', this.#onConnect)
+      this.#pool.removeListener('acquire', listenUntilTaken)
     }
   }
 

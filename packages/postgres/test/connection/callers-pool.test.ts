@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { PgPool } from '../../src/connection/client-shapes.ts'
 import { PoolConnections } from '../../src/connection/pool-connections.ts'
 import { postgresDriver } from '../../src/index.ts'
+import { answeringServer } from '../support/answering-server.ts'
 import { ask, askOptions } from '../support/asks.ts'
 import { databaseOf, poolOf } from '../support/server.ts'
 import { sharedServer } from '../support/shared-server.ts'
@@ -56,7 +57,7 @@ test('a driver that is closed leaves nothing in the pool, and none of its calls 
   onTestFinished(() => pool.end())
   const client = await pool.connect()
   const listeners = () => [
-    ...[pool.listenerCount('error'), pool.listenerCount('connect')],
+    ...['error', 'connect', 'acquire'].map((event) => pool.listenerCount(event)),
     client.listenerCount('error'),
   ]
   client.release()
@@ -94,6 +95,39 @@ test('a connection that breaks while the driver has it, and again after that, do
   expect(client.released).toEqual([expect.any(Error)])
   client.emit('error', new Error('read ECONNRESET'))
 })
+
+test.each([
+  ['is new', [['ready', 'ended']], 0],
+  ['a query of the caller makes free', [['ready'], ['answer', 'ready', 'ended']], 1],
+] as const)(
+  'a connection that %s, and that the server ends in the same packet, does not end the process',
+  async (_, answers, queries) => {
+    const server = await answeringServer(answers)
+    /** How many listened to each error. */
+    const heard: number[] = []
+    class Client extends pg.Client {
+      override emit(name: string | symbol, ...values: unknown[]): boolean {
+        if (name === 'error') heard.push(this.listenerCount(name))
+        // Without a listener, it would throw.
+        return heard.at(-1) !== 0 && super.emit(name, ...values)
+      }
+    }
+    const pool = new pg.Pool({ host: '127.0.0.1', port: server.port, max: 1, Client })
+    pool.on('error', () => {})
+    onTestFinished(async () => {
+      await pool.end()
+      await server.stop()
+    })
+    const environment = { clock: fakeClock(), random: () => 0.5 }
+    const connections = new PoolConnections(pool, { environment, timeoutMs: 1_000 })
+    const asked = Array.from({ length: queries }, () => pool.query('select 1'))
+    const message = expect.stringContaining('not queryable')
+    await expect(connections.run(one, [])).rejects.toMatchObject({ code: 'ERR_STORE', message })
+    await Promise.all(asked)
+    expect(heard).toEqual([expect.any(Number)])
+    expect(heard).not.toContain(0)
+  },
+)
 
 test('a silent connection that is given up, and breaks later, does not end the process', async () => {
   const { clock, client, connections } = fakePool()

@@ -9,6 +9,20 @@ const heldUp = 'packages/postgres/test/connection/held-up.test.ts'
 /** Defects of how the driver on Postgres uses pools and listens, and the tests that find them. */
 export const foundByTestsOfPostgresPools: readonly FoundByTest[] = [
   {
+    name: 'a server that stops ends the process while the pool of the caller hands out a connection',
+    edits: [
+      {
+        file: pools,
+        find: "if (use.end === undefined) pool.on('acquire', listenUntilTaken)",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/callers-pool.test.ts',
+      title: 'that the server ends in the same packet, does not end the process',
+    },
+  },
+  {
     name: 'a driver that is closed leaves a listener in the pool of the caller',
     edits: [
       {
