@@ -222,8 +222,8 @@ export class KubernetesServer {
     response: ServerResponse,
     { collection, namespace, name }: Place,
   ): Promise<void> {
-    let text = ''
-    for await (const chunk of request) text += String(chunk)
+    const text = await bodyOf(request)
+    if (text === undefined) return
     if (this.#stall !== undefined && request.method !== 'GET') {
       this.stalled += 1
       await this.#stall
@@ -283,6 +283,17 @@ interface Place {
 
 function idOf({ metadata }: ApiObject): string {
   return `${metadata.namespace ?? ''}/${metadata.name}`
+}
+
+/** The body of a request; undefined if its client was killed, or its connection cut, before all of it had come. */
+async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
+  let text = ''
+  try {
+    for await (const chunk of request) text += String(chunk)
+  } catch {
+    return undefined
+  }
+  return text
 }
 
 function send(response: ServerResponse, event: object): void {
