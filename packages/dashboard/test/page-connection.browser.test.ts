@@ -63,11 +63,10 @@ describe.skipIf(!hasChromium)('the connection of the page', { timeout: 240_000 }
     const { served, visit, page } = await setUp(100)
     visit.expected.push(/ERR_|Failed to load/)
     const isIndex = ({ pathname }: URL): boolean => pathname === '/'
-    await page.route(isIndex, async (route) => {
-      const response = await route.fetch()
-      const body = (await response.text()).replace(/assets.[^"]+\.js/, 'assets/newer.js')
-      await route.fulfill({ response, body })
-    })
+    // Read now: a request that meets the stop of the server would fail outside of the test.
+    const index = await (await fetch(served.url)).text()
+    const body = index.replace(/assets.[^"]+\.js/, 'assets/newer.js')
+    await page.route(isIndex, (route) => route.fulfill({ contentType: 'text/html', body }))
     await served.stop()
     await served.start()
     await visit.reads('.trouble', 'The server has another version of this page.')
