@@ -29,7 +29,7 @@ export interface NodeRedisCluster {
 
 /** A client of ioredis: `Redis`. */
 export interface IoredisClient {
-  readonly options: { readonly db?: number }
+  readonly options: { readonly db?: number; readonly tls?: object | null | undefined }
   readonly stream?: { destroy(): void; ref(): void; unref(): void } | undefined
   connect(): Promise<void>
   duplicate(overrides: object): IoredisClient

@@ -1,12 +1,15 @@
 import type { IoredisClient } from './client-shapes.ts'
+import { withErrorListener } from './error-listener.ts'
 import type { ClientEvents, LibraryClient, OpenClient } from './link.ts'
 
 /** Opens connections with the settings of a client of ioredis. */
 export function ioredisOpener(template: IoredisClient): OpenClient {
   return async (address, events) => {
     const to = address === undefined ? {} : { path: null, sentinels: null, ...address }
+    const { tls } = template.options
     const client = template.duplicate({
       ...to,
+      ...(typeof tls === 'object' && tls !== null && { tls: withErrorListener(tls) }),
       lazyConnect: true,
       // The driver opens another connection instead, and watches over this one itself.
       retryStrategy: null,

@@ -1,4 +1,5 @@
 import type { NodeRedisClient } from './client-shapes.ts'
+import { withErrorListener } from './error-listener.ts'
 import type { Address, ClientEvents, LibraryClient, OpenClient } from './link.ts'
 
 /** How replies are read: as in version 2 of the protocol, whatever the version in use. */
@@ -9,7 +10,7 @@ function socketOf(client: NodeRedisClient, address: Address | undefined): object
   const { path: _, ...net } = before as { path?: string }
   const to = address === undefined ? before : { ...net, ...address }
   // The driver opens another connection instead, and watches over this one itself.
-  return { ...to, reconnectStrategy: false, socketTimeout: undefined }
+  return { ...withErrorListener(to), reconnectStrategy: false, socketTimeout: undefined }
 }
 
 /** Opens connections with the settings of a client of node-redis. */
