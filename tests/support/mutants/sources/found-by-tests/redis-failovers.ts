@@ -2,8 +2,22 @@ import type { FoundByTest } from '../source-mutant.ts'
 
 const unconfirmed = 'packages/redis/test/unconfirmed-writes.test.ts'
 
-/** Defects of what a failover of Redis could lose, and the tests that find them. */
+/** Defects of what a failover of Redis could lose, and of connections with TLS, and the tests that find them. */
 export const foundByTestsOfRedisFailovers: readonly FoundByTest[] = [
+  {
+    name: 'a connection to Redis with TLS that fails twice ends the process',
+    edits: [
+      {
+        file: 'packages/redis/src/clients/error-listener.ts',
+        find: 'return { signal: new AbortController().signal, ...socket }',
+        replace: 'return socket',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/tls-errors.test.ts',
+      title: 'a socket of TLS with two errors does not end the process',
+    },
+  },
   {
     name: 'an add that replicas were not asked about counts as confirmed',
     edits: [
