@@ -45,7 +45,7 @@ test.each(libraries)(
       const listeners = this.listenerCount(name)
       if (name === 'error') heard.set(this, [...(heard.get(this) ?? []), listeners])
       // Without a listener, it would throw.
-      return (name !== 'error' || listeners > 0) && emit.call(this, name, ...values)
+      return (name !== 'error' || listeners > 0) && Reflect.apply(emit, this, [name, ...values])
     } as typeof emit)
     onTestFinished(() => void vi.restoreAllMocks())
     const port = await brokenPort()
