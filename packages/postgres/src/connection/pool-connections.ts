@@ -69,7 +69,7 @@ export class PoolConnections implements Connections {
     pool.on('error', ignore)
     pool.on('connect', this.#onConnect)
     // The driver's own pool listens to all of its connections, at any time.
-    if (use.end === undefined) pool.on('acquire', listenUntilTaken)
+    if (!use.end) pool.on('acquire', listenUntilTaken)
   }
 
   readonly #onConnect = (client: PgPoolClient): void => {

@@ -9,7 +9,7 @@ export function ioredisOpener(template: IoredisClient): OpenClient {
     const { tls } = template.options
     const client = template.duplicate({
       ...to,
-      ...(typeof tls === 'object' && tls !== null && { tls: withErrorListener(tls) }),
+      ...(tls && { tls: withErrorListener(tls) }),
       lazyConnect: true,
       // The driver opens another connection instead, and watches over this one itself.
       retryStrategy: null,
