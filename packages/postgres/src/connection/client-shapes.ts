@@ -44,9 +44,9 @@ export interface PgPool {
   readonly idleCount?: number
   connect(): Promise<PgPoolClient>
   on(event: 'error', listener: (error: Error) => void): unknown
-  on(event: 'connect' | 'acquire', listener: (client: PgPoolClient) => void): unknown
+  on(event: 'connect', listener: (client: PgPoolClient) => void): unknown
   removeListener(event: 'error', listener: (error: Error) => void): unknown
-  removeListener(event: 'connect' | 'acquire', listener: (client: PgPoolClient) => void): unknown
+  removeListener(event: 'connect', listener: (client: PgPoolClient) => void): unknown
 }
 
 /** A transaction of PGlite. */

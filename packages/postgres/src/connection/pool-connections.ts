@@ -37,6 +37,12 @@ function listenUntilTaken(client: PgPoolClient): void {
   queueMicrotask(() => client.removeListener('error', ignore))
 }
 
+/** The event of a pool that hands out a connection. It is not part of what a pool of the caller's has to have. */
+interface AcquiringPool {
+  on(event: 'acquire', listener: (client: PgPoolClient) => void): unknown
+  removeListener(event: 'acquire', listener: (client: PgPoolClient) => void): unknown
+}
+
 /** Connections from a pool of `pg`. */
 export class PoolConnections implements Connections {
   readonly #pool: PgPool
@@ -69,7 +75,7 @@ export class PoolConnections implements Connections {
     pool.on('error', ignore)
     pool.on('connect', this.#onConnect)
     // The driver's own pool listens to all of its connections, at any time.
-    if (!use.end) pool.on('acquire', listenUntilTaken)
+    if (!use.end) (pool as object as AcquiringPool).on('acquire', listenUntilTaken)
   }
 
   readonly #onConnect = (client: PgPoolClient): void => {
@@ -177,7 +183,8 @@ export class PoolConnections implements Connections {
     else {
       this.#pool.removeListener('error', ignore)
       this.#pool.removeListener('connect', this.#onConnect)
-      this.#pool.removeListener('acquire', listenUntilTaken)
+      const pool = this.#pool as object as AcquiringPool
+      pool.removeListener('acquire', listenUntilTaken)
     }
   }
 

@@ -13,7 +13,7 @@ export const foundByTestsOfPostgresPools: readonly FoundByTest[] = [
     edits: [
       {
         file: pools,
-        find: "if (!use.end) pool.on('acquire', listenUntilTaken)",
+        find: "if (!use.end) (pool as object as AcquiringPool).on('acquire', listenUntilTaken)",
         replace: '',
       },
     ],
