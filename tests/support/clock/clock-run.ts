@@ -62,7 +62,7 @@ class ClockWorker {
   /** Waits until something was told that is looked for. */
   async until(isFound: (told: readonly Told[]) => boolean): Promise<void> {
     while (!isFound(this.told)) {
-      if (this.child.exitCode !== null) throw new Error('a process of the clock matrix has ended')
+      if (this.#hasEnded) throw new Error('a process of the clock matrix has ended')
       await new Promise<void>((resolve) => {
         this.#onTold = resolve
       })
@@ -77,8 +77,12 @@ class ClockWorker {
     )
   }
 
+  get #hasEnded(): boolean {
+    return this.child.exitCode !== null || this.child.signalCode !== null
+  }
+
   async kill(): Promise<void> {
-    if (this.child.exitCode !== null || this.child.signalCode !== null) return
+    if (this.#hasEnded) return
     const ended = new Promise((resolve) => this.child.once('exit', resolve))
     this.child.kill('SIGKILL')
     await ended
