@@ -64,6 +64,24 @@ const breaks: readonly CaughtBreak[] = [
     caughtBy: 'fence.stale.renew',
   },
   {
+    name: 'a change of a held key forgets its holder',
+    from: 'holder = case when u.held then k.holder end,',
+    to: 'holder = null,',
+    caughtBy: 'adopt.changed',
+  },
+  {
+    name: 'a change of a held key forgets the trace contexts of its run',
+    from: 'claimed_trace = case when u.held then k.claimed_trace end,',
+    to: 'claimed_trace = null,',
+    caughtBy: 'adopt.changed',
+  },
+  {
+    name: 'parked keys without a pending run count towards maxPending',
+    from: "and k.parked\n        and k.due_at < 'Infinity'\n      order by k.queue_id, k.key limit in_most",
+    to: 'and k.parked\n      order by k.queue_id, k.key limit in_most',
+    caughtBy: 'add.max-pending.delayed',
+  },
+  {
     name: 'a batch has no order of arrival',
     from: 'base + i.index, i.priority, t, 4',
     to: 'base - i.index, i.priority, t, 4',

@@ -144,6 +144,9 @@ export const addCases: readonly Case[] = [
     id: 'add.max-pending.delayed',
     title: 'delayed keys count towards maxPending, and keys without a pending run do not',
     async run(s) {
+      await s.add('parked')
+      await s.parkHeld(await s.claimOne('parked'))
+      await s.cancel('parked')
       await s.addAfter('a', 1_000, { maxPending: 1 })
       assert.equal((await s.add('b', { maxPending: 1 })).outcome, 'full')
       await s.step(1_000)

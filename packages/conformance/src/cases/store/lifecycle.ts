@@ -312,6 +312,25 @@ export const lifecycleCases: readonly Case[] = [
     },
   },
   {
+    id: 'adopt.changed',
+    title:
+      'a claim of a key that was changed meanwhile is found again, and is listed with its holder',
+    needs: { adopt: true, operate: true },
+    async run(s) {
+      const keys = ['added', 'cancelled', 'forgotten', 'parked']
+      const trace = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`
+      await s.addAll(keys.map((key) => s.ask(key, { trace })))
+      const { claims } = await s.as('holder').claim({ limit: 4, claimId: 'lost' })
+      await s.addAll(['added', 'cancelled'], { maxPending: 9 })
+      await s.cancel('cancelled')
+      await s.add('forgotten', { failed: true })
+      await s.forget('forgotten')
+      await s.operate.park(s.queue, ['parked'])
+      assert.deepEqual(await s.driver.adopt?.(s.queue, 'lost'), claims)
+      for (const key of keys) assert.equal((await s.row(key)).holder, 'holder', key)
+    },
+  },
+  {
     id: 'restart.held.release',
     title: 'after a restart a holder is listed, and what it releases goes back to its old position',
     needs: { durable: true, order: 'per-producer' },

@@ -288,6 +288,15 @@ export const countsAndListMutants: readonly Mutant[] = [
       return { ...reply, rows: reply.rows.map((row) => ({ ...row, holder: undefined })) }
     },
   ),
+  listMutant(
+    'list-parked-holder-lost',
+    'a held key that is parked is listed without its holder',
+    (driver, queue, request) => {
+      const { rows, ...rest } = driver.list(queue, request)
+      const shown = rows.map((row) => (row.parked ? { ...row, holder: undefined } : row))
+      return { ...rest, rows: shown }
+    },
+  ),
   verbMutant(
     'queues-case-blind',
     'the names of queues are compared case-insensitively',
