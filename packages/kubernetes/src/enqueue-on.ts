@@ -71,10 +71,12 @@ export function enqueueOn<T extends KubernetesObjectLike>(
   checkObject('queue', queue)
   checkFunction('mapping', mapping)
   checkObject('options', options, members)
-  const { clock = systemClock, resyncMs } = options
+  const { clock = systemClock, onError, resyncMs } = options
+  checkObject('clock', clock)
+  if (onError !== undefined) checkFunction('onError', onError)
   const report = safeListener(
     'the onError of enqueueOn',
-    options.onError ?? ((error) => console.error('sluice: informer failed:', error)),
+    onError ?? ((error) => console.error('sluice: informer failed:', error)),
   )
   if (resyncMs !== undefined) {
     checkNumber('resyncMs', resyncMs, { min: 1 })

@@ -310,6 +310,8 @@ test('errors are printed unless there is an onError', async () => {
   expect(print.mock.calls).toEqual([['sluice: informer failed:', new Error('odd')]])
 })
 
+const queueLike = { addSoon() {} }
+
 test.for<[string, unknown, unknown?, unknown?]>([
   ['queue must be an object', undefined],
   ['mapping must be a function', {}, 'name'],
@@ -317,6 +319,8 @@ test.for<[string, unknown, unknown?, unknown?]>([
   ['resyncMs must be a number not below 1', {}, undefined, { resyncMs: 0 }],
   ['queue.addAfter must be a function', { addSoon() {} }, undefined, { resyncMs: 5 }],
   ['queue.addSoon must be a function', { add() {} }],
+  ['onError must be a function', queueLike, undefined, { onError: 'log' }],
+  ['clock must be an object', queueLike, undefined, { clock: 5 }],
 ])('a wrong call begins nothing: %s', ([message, ...wrong]) => {
   const informer = deploymentInformer()
   const start = vi.spyOn(informer, 'start')
