@@ -104,6 +104,8 @@ export class RedisConnections implements Connections {
     const one: Subscribed = { channel, subscription, server: this.#topology.serverOf(channel) }
     await one.server.subscriptions.add(channel, subscription)
     this.#subscribed.add(one)
+    // The slot may have got another primary meanwhile; the former one is closed soon.
+    this.#follow(one)
     return async () => {
       this.#subscribed.delete(one)
       await one.server.subscriptions.remove(channel, subscription)

@@ -63,6 +63,33 @@ test('what replicas of the former primary of a slot have is not confirmed', asyn
   expect(await refusal(barrier.confirmed(0, 100))).toMatchObject({ wasSent: true })
 })
 
+describe('a subscription', () => {
+  const quiet = { onMessage: () => {}, onGap: () => {} }
+
+  test('moves to the new primary of its slot', async () => {
+    const { cluster, clock, connections, listening, topology } = await opened()
+    await connections.subscribe('key', quiet)
+    expect([...listening]).toEqual([1])
+    await clock.step(1_000)
+    cluster.primary = 2
+    await topology.refresh()
+    await expect.poll(() => [...listening]).toEqual([2])
+  })
+
+  test('moves also if the slot gets another primary before it is there', async () => {
+    const { cluster, clock, connections, listening, topology } = await opened()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    cluster.subscribing = promise
+    const subscribing = connections.subscribe('key', quiet)
+    await clock.step(1_000)
+    cluster.primary = 2
+    await topology.refresh()
+    resolve()
+    await subscribing
+    await expect.poll(() => [...listening]).toEqual([2])
+  })
+})
+
 describe('one primary', () => {
   test('that refuses writes counts as another one, and the address is followed again', async () => {
     const { cluster, clock, options } = twoNodes()

@@ -18,7 +18,11 @@ export interface TwoNodes {
     isAway: boolean
     /** The port of a node that answers a write with an error, and the error. */
     refuses?: readonly [port: number, error: string]
+    /** What a subscription waits for. */
+    subscribing?: Promise<void>
   }
+  /** The ports of the nodes on which there is a subscription. */
+  readonly listening: ReadonlySet<number>
   /** The addresses of the connections that are open. */
   readonly open: ReadonlySet<Address | undefined>
   /** How many connections were begun. */
@@ -33,6 +37,7 @@ export function twoNodes(): TwoNodes {
   const clock = fakeClock()
   const open = new Map<Address | undefined, () => void>()
   const dead = new Set<number>()
+  const listening = new Set<number>()
   let begun = 0
   const answer = async ([name]: readonly string[], port: number): Promise<unknown> => {
     if (name === 'INFO') {
@@ -66,8 +71,11 @@ export function twoNodes(): TwoNodes {
       return {
         isShareable: false,
         send: (command) => Promise.race([answer(command, port), ended]),
-        subscribe: async () => {},
-        unsubscribe: async () => {},
+        async subscribe() {
+          await cluster.subscribing
+          listening.add(port)
+        },
+        unsubscribe: async () => void listening.delete(port),
         hold: () => {},
       }
     },
@@ -85,5 +93,5 @@ export function twoNodes(): TwoNodes {
     },
     [Symbol.iterator]: () => open.keys(),
   } as ReadonlySet<Address | undefined>
-  return { nodes, clock, options, cluster, open: addresses, begun: () => begun, kill }
+  return { nodes, clock, options, cluster, listening, open: addresses, begun: () => begun, kill }
 }

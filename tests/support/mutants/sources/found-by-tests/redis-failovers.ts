@@ -200,4 +200,32 @@ export const foundByTestsOfRedisFailovers: readonly FoundByTest[] = [
       title: 'is not taken for an empty one without its description',
     },
   },
+  {
+    name: 'on a Redis cluster, a subscription that begins while its slot gets another primary stays behind',
+    edits: [
+      {
+        file: 'packages/redis/src/connection/redis-connections.ts',
+        find: '    this.#follow(one)\n    return',
+        replace: '    return',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/primaries.test.ts',
+      title: 'moves also if the slot gets another primary before it is there',
+    },
+  },
+  {
+    name: 'on a Redis cluster, the former primary of a slot keeps its subscription',
+    edits: [
+      {
+        file: 'packages/redis/src/connection/redis-connections.ts',
+        find: 'void server.subscriptions.remove(channel, subscription)',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/primaries.test.ts',
+      title: 'moves to the new primary of its slot',
+    },
+  },
 ]
