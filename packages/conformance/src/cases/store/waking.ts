@@ -96,6 +96,20 @@ export const wakingCases: readonly Case[] = [
     },
   },
   {
+    id: 'watch.several.peers',
+    title: 'a watcher that is stopped twice leaves the others to be called for other processes',
+    needs: { watch: true, peers: true },
+    async run(s) {
+      const other = await s.peer()
+      const first = await counting(s)
+      await wakes(s, async () => {
+        await first.stop()
+        await first.stop()
+        await other.add('a')
+      })
+    },
+  },
+  {
     id: 'watch.reopen',
     title: 'a driver that was closed calls no watcher, and a new one once it is open again',
     needs: { watch: true, peers: true },

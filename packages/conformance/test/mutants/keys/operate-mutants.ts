@@ -70,6 +70,20 @@ export const operateMutants: readonly Mutant[] = [
       return () => {}
     },
   })),
+  verbMutant('watch-stops-counted', 'a watcher that is stopped twice stops others', (driver) => {
+    const stops: (() => void)[] = []
+    let left = 0
+    return {
+      watch(onWake) {
+        stops.push(driver.watch(onWake))
+        left += 1
+        return () => {
+          left -= 1
+          if (left === 0) for (const stop of stops) stop()
+        }
+      },
+    }
+  }),
   verbMutant('watch-wrong-queue', 'a wake names another queue', (driver) => ({
     watch: (onWake) => driver.watch(() => onWake('another')),
   })),

@@ -387,4 +387,18 @@ export const foundByTestsOfPostgresPools: readonly FoundByTest[] = [
       title: 'rows are dropped in one step, and not those whose items have changed',
     },
   },
+  {
+    name: 'on Postgres, a watcher that is stopped twice counts for two',
+    edits: [
+      {
+        file: 'packages/postgres/src/notices/watch.ts',
+        find: 'isWatching = false',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/conformance/conformance.test.ts',
+      title: 'watch.several.peers',
+    },
+  },
 ]
