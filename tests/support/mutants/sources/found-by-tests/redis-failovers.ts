@@ -228,4 +228,32 @@ export const foundByTestsOfRedisFailovers: readonly FoundByTest[] = [
       title: 'moves to the new primary of its slot',
     },
   },
+  {
+    name: 'on Redis, a connection that is busy all the time is closed as a silent one',
+    edits: [
+      {
+        file: 'packages/redis/src/clients/link.ts',
+        find: 'if (change < 0) this.#replies += 1',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/held-up.test.ts',
+      title: 'a server that replies all the time is not silent',
+    },
+  },
+  {
+    name: 'on Redis, a connection that was silent for a moment before is closed after another one',
+    edits: [
+      {
+        file: 'packages/redis/src/clients/link.ts',
+        find: '    this.#isSuspect = false\n    this.#timer',
+        replace: '    this.#timer',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/held-up.test.ts',
+      title: 'a server that replies all the time is not silent',
+    },
+  },
 ]
