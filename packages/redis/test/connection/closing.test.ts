@@ -112,6 +112,20 @@ describe('while the primary is looked for, a close', () => {
     expect(begun()).toBe(0)
   })
 
+  test('opens none to the address where another primary may be', async () => {
+    const { clock, options, begun } = twoNodes()
+    const address = { host: 'node', port: 1 }
+    const found = Promise.withResolvers<Address>()
+    const answers = [Promise.resolve(address), found.promise]
+    const topology = new OnePrimary(options, () => answers.shift()!)
+    await topology.refresh()
+    topology.suspect()
+    topology.close()
+    found.resolve(address)
+    await clock.step(0)
+    expect([answers.length, begun()]).toEqual([0, 1])
+  })
+
   test('ends the connections to Sentinels that are asked, and to a server that they name', async () => {
     const { nodes, clock, options, ...sentinels } = twoNodes()
     const servers = twoNodes()

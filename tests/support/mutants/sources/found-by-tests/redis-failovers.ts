@@ -256,4 +256,18 @@ export const foundByTestsOfRedisFailovers: readonly FoundByTest[] = [
       title: 'a server that replies all the time is not silent',
     },
   },
+  {
+    name: 'on Redis, a driver that was closed connects to where it had asked for another primary',
+    edits: [
+      {
+        file: 'packages/redis/src/connection/one-primary.ts',
+        find: 'if (signal.aborted) return',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/closing.test.ts',
+      title: 'opens none to the address where another primary may be',
+    },
+  },
 ]
