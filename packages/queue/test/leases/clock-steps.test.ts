@@ -16,13 +16,17 @@ const forward = [
 /** For each clock the one that a store was opened with: always the same. */
 const followsWall = new WeakMap<Clock, Clock>()
 
+/** By how much the clock of a store was stepped alone, as that of another machine. */
+const storeAhead = new WeakMap<Clock, number>()
+
 /** A clock for a store that follows each step of the wall clock, as those of servers do. */
 function wallOf(clock: Clock): Clock {
   let wall = followsWall.get(clock)
   if (wall === undefined) {
+    const now = () => clock.now() + (storeAhead.get(clock) ?? 0)
     wall = {
-      now: () => clock.now(),
-      monotonicMs: () => clock.now(),
+      now,
+      monotonicMs: now,
       startTimer: (ms, callback) => clock.startTimer(ms, callback),
       startTicker: (ms, callback) => clock.startTicker(ms, callback),
     }
@@ -76,6 +80,11 @@ class TwoProcesses extends Scene {
     this.taken = []
     this.otherDriver.calls = []
     await this.quiet()
+  }
+
+  /** Steps the clock of the machine of the store, and of no other one. */
+  stepStore(ms: number): void {
+    storeAhead.set(this.clock, ms)
   }
 
   /** A notification wakes the other process, which then claims. */
@@ -149,6 +158,23 @@ describe.each(forward)('Time: a step forward by %s', (_name, ms) => {
     expect(two.taken[0]?.afterMs).toBeLessThanOrEqual(leaseMs + 10_000 + 5)
   })
 })
+
+test.each(moments)(
+  'Time: a step of the store alone hands out no key of a healthy holder, %d ms after a renewal',
+  async (at) => {
+    const two = new TwoProcesses()
+    const queue = two.queue()
+    await queue.addMany(['a', 'b'])
+    const helds = await queue.getMany(2)
+    two.watch()
+    await two.clock.step(10_000 + at)
+    two.stepStore(hour)
+    await two.wakeOther()
+    await two.clock.step(3 * leaseMs)
+    expect(two.taken).toEqual([])
+    expect(helds.map(({ signal }) => signal.aborted)).toEqual([false, false])
+  },
+)
 
 test('Time: the cost of a step for an idle process', async () => {
   const two = new TwoProcesses()

@@ -58,4 +58,18 @@ export const foundByTestsOfClocks: readonly FoundByTest[] = [
       title: 'a clock that begins at the epoch costs no item its first turn',
     },
   },
+  {
+    name: 'a step forward of the clock of the store alone is not noticed',
+    edits: [
+      {
+        file: 'packages/queue/src/leases/clock-steps.ts',
+        find: 'least > last.most + this.#stepMs || ',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/leases/clock-steps.test.ts',
+      title: 'a step of the store alone hands out no key of a healthy holder',
+    },
+  },
 ]
