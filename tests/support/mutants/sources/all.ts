@@ -9,6 +9,7 @@ import { foundByTestsOfControllers } from './found-by-tests/controllers.ts'
 import { foundByTestsOfCoreAndMemory } from './found-by-tests/core-and-memory.ts'
 import { foundByTestsOfDamagedStores } from './found-by-tests/damaged-stores.ts'
 import { foundByTestsOfDashboard } from './found-by-tests/dashboard.ts'
+import { foundByTestsOfIdleProcesses } from './found-by-tests/idle-processes.ts'
 import { foundByTestsOfInspection } from './found-by-tests/inspection.ts'
 import { foundByTestsOfKeyStates } from './found-by-tests/key-states.ts'
 import { foundByTestsOfMetrics } from './found-by-tests/metrics.ts'
@@ -49,6 +50,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...foundByTestsOfWorkers,
   ...foundByTestsOfRuns,
   ...foundByTestsOfStopping,
+  ...foundByTestsOfIdleProcesses,
   ...foundByTestsOfInspection,
   ...foundByTestsOfTransfer,
   ...foundByTestsOfSqlite,

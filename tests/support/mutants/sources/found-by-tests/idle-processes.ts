@@ -1,0 +1,46 @@
+import type { FoundByTest } from '../source-mutant.ts'
+
+const idleOnPostgres = {
+  file: 'packages/postgres/test/connection/idle-process.test.ts',
+  title: 'a process that has not closed its driver ends when it has nothing else to do',
+}
+
+/** Defects that keep a process alive which has nothing to do, and the tests that find them. */
+export const foundByTestsOfIdleProcesses: readonly FoundByTest[] = [
+  {
+    name: 'on Postgres, the connection that listens keeps the process alive',
+    edits: [
+      {
+        file: 'packages/postgres/src/notices/listener.ts',
+        find: 'client.unref?.()',
+        replace: '',
+      },
+    ],
+    finder: idleOnPostgres,
+  },
+  {
+    name: 'on Postgres, connections without a call keep the process alive',
+    edits: [
+      {
+        file: 'packages/postgres/src/connection/target.ts',
+        find: 'idleTimeoutMillis: idleMs, allowExitOnIdle: true,',
+        replace: 'idleTimeoutMillis: idleMs,',
+      },
+    ],
+    finder: idleOnPostgres,
+  },
+  {
+    name: 'on Redis, connections without a call keep the process alive',
+    edits: [
+      {
+        file: 'packages/redis/src/clients/link.ts',
+        find: 'this.#client?.hold(isBusy)',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/idle-process.test.ts',
+      title: 'ends when it has nothing else to do: ',
+    },
+  },
+]
