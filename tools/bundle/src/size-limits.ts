@@ -5,9 +5,9 @@
  */
 export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/backoff': 5,
-  '@sluice/cli': 325.5,
-  '@sluice/conformance': 91.6,
-  '@sluice/conformance/cli': 79.9,
+  '@sluice/cli': 325.6,
+  '@sluice/conformance': 91.8,
+  '@sluice/conformance/cli': 80.1,
   '@sluice/conformance/node-test': 77.7,
   '@sluice/conformance/other-process': 4,
   '@sluice/conformance/sqlite-witness': 1,

@@ -10,7 +10,7 @@ const program = (url: string): string => `
 import { postgresDriver } from ${JSON.stringify(new URL('../../src/index.ts', import.meta.url).href)}
 const driver = postgresDriver({ connectionString: ${JSON.stringify(url)}, onWarning: console.error })
 await driver.open({})
-// The wait for the start of a watch keeps no process alive.
+// real time: the wait for the start of a watch keeps no process alive.
 const alive = setInterval(() => {}, 1_000)
 await driver.watch(() => {})
 clearInterval(alive)

@@ -9,7 +9,7 @@ const program = (options: object): string => `
 import { redisDriver } from ${JSON.stringify(new URL('../../src/index.ts', import.meta.url).href)}
 const driver = redisDriver(${JSON.stringify(options)})
 await driver.open({})
-// The wait for the start of a watch keeps no process alive.
+// real time: the wait for the start of a watch keeps no process alive.
 const alive = setInterval(() => {}, 1_000)
 await driver.watch(() => {})
 clearInterval(alive)

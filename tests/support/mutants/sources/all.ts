@@ -17,6 +17,7 @@ import { foundByTestsOfMetricsScrapes } from './found-by-tests/metrics-scrapes.t
 import { foundByTestsOfOperators } from './found-by-tests/operators.ts'
 import { foundByTestsOfPostgres } from './found-by-tests/postgres.ts'
 import { foundByTestsOfPostgresConnections } from './found-by-tests/postgres-connections.ts'
+import { foundByTestsOfPostgresNotices } from './found-by-tests/postgres-notices.ts'
 import { foundByTestsOfPostgresPools } from './found-by-tests/postgres-pools.ts'
 import { foundByTestsOfPostgresServers } from './found-by-tests/postgres-servers.ts'
 import { foundByTestsOfPrograms } from './found-by-tests/programs.ts'
@@ -58,6 +59,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...foundByTestsOfSqliteFiles,
   ...foundByTestsOfPostgres,
   ...foundByTestsOfPostgresConnections,
+  ...foundByTestsOfPostgresNotices,
   ...foundByTestsOfPostgresPools,
   ...foundByTestsOfPostgresServers,
   ...foundByTestsOfRedis,

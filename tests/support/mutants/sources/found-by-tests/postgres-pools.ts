@@ -6,7 +6,7 @@ const callers = 'packages/postgres/test/connection/callers-pool.test.ts'
 const idle = 'packages/postgres/test/connection/idle-connections.test.ts'
 const heldUp = 'packages/postgres/test/connection/held-up.test.ts'
 
-/** Defects of how the driver on Postgres uses pools and listens, and the tests that find them. */
+/** Defects of how the driver on Postgres uses pools, and the tests that find them. */
 export const foundByTestsOfPostgresPools: readonly FoundByTest[] = [
   {
     name: 'a server that stops ends the process while the pool of the caller hands out a connection',
@@ -41,8 +41,8 @@ export const foundByTestsOfPostgresPools: readonly FoundByTest[] = [
     edits: [
       {
         file: pools,
-        find: "client.removeListener('error', ignore)",
-        replace: '',
+        find: "    client.removeListener('error', ignore)\n    if",
+        replace: '    if',
       },
     ],
     finder: {
@@ -219,20 +219,6 @@ export const foundByTestsOfPostgresPools: readonly FoundByTest[] = [
     },
   },
   {
-    name: 'a stop to listen on Postgres waits for a server that does not answer the proof of notices',
-    edits: [
-      {
-        file: 'packages/postgres/src/notices/listener.ts',
-        find: ', this.#wait(Infinity)])',
-        replace: '])',
-      },
-    ],
-    finder: {
-      file: 'packages/postgres/test/connection/listener.test.ts',
-      title: 'a stop does not wait for a server that does not answer the proof',
-    },
-  },
-  {
     name: 'a table is watched with an item that is no jsonb',
     edits: [
       {
@@ -259,48 +245,6 @@ export const foundByTestsOfPostgresPools: readonly FoundByTest[] = [
       file: 'packages/postgres/test/connection/silent-connections.test.ts',
       title:
         'a long statement is under way for longer, before its connection is suspected and given up',
-    },
-  },
-  {
-    name: 'watchers are not polled while the connection that listened is being replaced',
-    edits: [
-      {
-        file: 'packages/postgres/src/notices/listener.ts',
-        find: '      this.#isProven = false\n      onTried()',
-        replace: '      onTried()',
-      },
-    ],
-    finder: {
-      file: 'packages/postgres/test/connection/listener.test.ts',
-      title: 'watchers are polled while no connection listens, and only then',
-    },
-  },
-  {
-    name: 'watchers are polled while notices arrive',
-    edits: [
-      {
-        file: 'packages/postgres/src/notices/watch.ts',
-        find: 'if (this.isProven) polledAt = clock.monotonicMs()\n      else if',
-        replace: 'if',
-      },
-    ],
-    finder: {
-      file: 'packages/postgres/test/connection/listener.test.ts',
-      title: 'watchers are polled while no connection listens, and only then',
-    },
-  },
-  {
-    name: 'a connection that listened well is replaced later each time that it ends',
-    edits: [
-      {
-        file: 'packages/postgres/src/notices/listener.ts',
-        find: '          failures = 0\n',
-        replace: '',
-      },
-    ],
-    finder: {
-      file: 'packages/postgres/test/connection/listener.test.ts',
-      title: 'however often connections end that notices came over',
     },
   },
   {
@@ -385,20 +329,6 @@ export const foundByTestsOfPostgresPools: readonly FoundByTest[] = [
     finder: {
       file: 'packages/postgres/test/verbs/slow-transactions.test.ts',
       title: 'rows are dropped in one step, and not those whose items have changed',
-    },
-  },
-  {
-    name: 'on Postgres, a watcher that is stopped twice counts for two',
-    edits: [
-      {
-        file: 'packages/postgres/src/notices/watch.ts',
-        find: 'isWatching = false',
-        replace: '',
-      },
-    ],
-    finder: {
-      file: 'packages/postgres/test/conformance/conformance.test.ts',
-      title: 'watch.several.peers',
     },
   },
 ]

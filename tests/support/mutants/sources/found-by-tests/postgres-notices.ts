@@ -1,0 +1,79 @@
+import type { FoundByTest } from '../source-mutant.ts'
+
+const listener = 'packages/postgres/src/notices/listener.ts'
+const watch = 'packages/postgres/src/notices/watch.ts'
+const finders = 'packages/postgres/test/connection/listener.test.ts'
+
+/** Defects of how the driver on Postgres listens to notices, and the tests that find them. */
+export const foundByTestsOfPostgresNotices: readonly FoundByTest[] = [
+  {
+    name: 'a stop to listen on Postgres waits for a server that does not answer the proof of notices',
+    edits: [
+      {
+        file: listener,
+        find: ', this.#wait(Infinity)])',
+        replace: '])',
+      },
+    ],
+    finder: {
+      file: finders,
+      title: 'a stop does not wait for a server that does not answer the proof',
+    },
+  },
+  {
+    name: 'watchers are not polled while the connection that listened is being replaced',
+    edits: [
+      {
+        file: listener,
+        find: '      this.#isProven = false\n      onTried()',
+        replace: '      onTried()',
+      },
+    ],
+    finder: {
+      file: finders,
+      title: 'watchers are polled while no connection listens, and only then',
+    },
+  },
+  {
+    name: 'watchers are polled while notices arrive',
+    edits: [
+      {
+        file: watch,
+        find: 'if (this.isProven) polledAt = clock.monotonicMs()\n      else if',
+        replace: 'if',
+      },
+    ],
+    finder: {
+      file: finders,
+      title: 'watchers are polled while no connection listens, and only then',
+    },
+  },
+  {
+    name: 'a connection that listened well is replaced later each time that it ends',
+    edits: [
+      {
+        file: listener,
+        find: '          failures = 0\n',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: finders,
+      title: 'however often connections end that notices came over',
+    },
+  },
+  {
+    name: 'on Postgres, a watcher that is stopped twice counts for two',
+    edits: [
+      {
+        file: watch,
+        find: 'isWatching = false',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/conformance/conformance.test.ts',
+      title: 'watch.several.peers',
+    },
+  },
+]
