@@ -252,6 +252,21 @@ test.each([
   assert.ok(findings.includes(`the schema is not whole: ${lack}; restore a backup`), `${findings}`)
 })
 
+test('an item is damaged if it is not JSON, and not for being nested deeper than SQLite reads', async () => {
+  const file = scratchFile()
+  const driver = sqliteDriver({ file })
+  await driver.open({})
+  const deep = `${'['.repeat(1_500)}${']'.repeat(1_500)}`
+  const asks = ['a', 'b', 'c'].map((key) => ({ ...ask(key), item: key === 'c' ? '1' : deep }))
+  await driver.add('q', asks, askOptions)
+  const database = new DatabaseSync(file)
+  database.exec("update sluice_keys set item = item || ']' where key = 'b'")
+  database.close()
+  const { findings } = await examineStore({ file })
+  assert.deepEqual(findings, ['the item of key b is not JSON'])
+  await driver.close()
+})
+
 test('a file that lost what says which schema it has is damaged', async () => {
   const file = scratchFile()
   const driver = sqliteDriver({ file })

@@ -41,6 +41,7 @@ const hot: Partial<Record<StatementName, readonly string[]>> = {
 
 /** What may read a whole table, or sort, and why it does no harm. */
 const mayScan: Readonly<Partial<Record<StatementName, string>>> = {
+  examineItems: 'an examination by hand',
   examineRows: 'an examination by hand',
   queuesList: 'the queues are few',
   storeRead: 'the one row of the store, and the last row of the keys: see its own test',

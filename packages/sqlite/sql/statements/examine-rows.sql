@@ -43,8 +43,6 @@ cross join (
 ) last
 where k.seq > last.seq or k.next_seq > last.seq
 union all
-select 'the item of key ' || key || ' is not JSON' from sluice_keys where not json_valid(item)
-union all
 select 'the row of the token counter is missing'
 where not exists (select 1 from sluice_store)
 union all

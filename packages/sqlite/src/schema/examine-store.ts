@@ -1,4 +1,4 @@
-import { checkObject } from '@sluice/core'
+import { checkObject, decodeItem } from '@sluice/core'
 import { systemClock } from '@sluice/core/driver'
 import { type ConnectionShare, joinConnection } from '../connection/connection-share.ts'
 import { findingsIn } from '../connection/database-source.ts'
@@ -61,6 +61,11 @@ async function report(
   }
 }
 
+interface StoredItem {
+  readonly key: string
+  readonly item: string
+}
+
 function findingsOf(
   statements: Statements,
 ): Pick<StoreReport, 'findings' | 'sqliteVersion' | 'schemaVersion' | 'keys'> {
@@ -84,6 +89,8 @@ function findingsOf(
     ? look(() => statements.examineRows.all() as { readonly finding: string }[])
     : []
   findings.push(...(rows ?? []).map(({ finding }) => finding))
+  const items = isWhole ? look(() => statements.examineItems.all() as unknown as StoredItem[]) : []
+  findings.push(...(items ?? []).flatMap(itemFinding))
   const keys = isWhole
     ? look(() => singleValue(database, 'select count(*) from sluice_keys'))
     : undefined
@@ -92,6 +99,15 @@ function findingsOf(
     sqliteVersion: String(singleValue(database, 'select sqlite_version()')),
     schemaVersion: Number(singleValue(database, 'select max(version) from sluice_schema')),
     ...(keys === undefined ? {} : { keys: Number(keys) }),
+  }
+}
+
+function itemFinding({ key, item }: StoredItem): readonly string[] {
+  try {
+    decodeItem(key, item)
+    return []
+  } catch {
+    return [`the item of key ${key} is not JSON`]
   }
 }
 
