@@ -30,7 +30,7 @@ for index, state in ipairs(readKeys(names)) do
     local key = names[index]
     replies[#replies + 1] = key
     local item = state.hasItem and call('HGET', itemsKey, key)
-    if state.hasItem and not item then damaged(key) end
+    if state.hasItem and not item then lostItem(key) end
     replies[#replies + 1] = item or ''
     replies[#replies + 1] = string.format('%.17g %.17g %.17g %d %.17g %.17g %.17g %d', state.token,
       state.claimedReady, state.claimedAsked, state.claimedPriority, state.failures, state.crashes, state.lease,

@@ -87,7 +87,7 @@ while first <= #itemNames do
   for index = first, last do slice[#slice + 1] = names[chosen[itemNames[index]]] end
   local texts = call('HMGET', itemsKey, unpack(slice))
   for index, text in ipairs(texts) do
-    if not text then damaged(slice[index]) end
+    if not text then lostItem(slice[index]) end
     items[itemNames[first + index - 1]] = text
     bytes = bytes + #text
   end

@@ -43,8 +43,8 @@ if version then
   end
   local firstReady = call('ZRANGE', readyKey, 0, 0)[1]
   if firstReady ~= '' then
-    local row = call('HGET', rowsKey, string.sub(firstReady, readyHead + 1))
-    nextDue = math.min(nextDue, decode(firstReady, row).ready)
+    local key = string.sub(firstReady, readyHead + 1)
+    nextDue = math.min(nextDue, decode(key, call('HGET', rowsKey, key)).ready)
   end
   if isPaused then nextDue = inf end
   firstLease = math.max(tonumber(call('ZRANGE', heldKey, 0, 0, 'WITHSCORES')[2]), graceUntil)

@@ -162,8 +162,8 @@ local score = '-inf'
 while true do
 local first = call('ZRANGEBYSCORE', readyKey, score, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
 if not first[1] or first[1] == '' then break end
-local state = decode('', call('HGET', rowsKey, string.sub(first[1], readyHead + 1)))
-oldest = math.min(oldest, state.ready)
+local key = string.sub(first[1], readyHead + 1)
+oldest = math.min(oldest, decode(key, call('HGET', rowsKey, key)).ready)
 score = '(' .. first[2]
 end
 return oldest, size(readyKey) + dueDelayed + dueBackoff, size(delayedKey) - dueDelayed,
@@ -542,7 +542,11 @@ local pack, unpackRow = struct.pack, struct.unpack
 local heldFormat = '>I7dddddI7hI7B'
 local heldLength = 65
 local function damaged(key)
-return error({ err = 'SLUICEDAMAGED the stored row of key ' .. key .. ' cannot be read' })
+return error({ err = 'SLUICEDAMAGED the stored row of key ' .. key .. ' of queue ' .. queueName .. ' cannot be read' })
+end
+local function lostItem(key)
+return error({ err = 'SLUICEDAMAGED the item of key ' .. key .. ' of queue ' .. queueName
+.. ' is lost: add the key with its item, or remove it' })
 end
 local function newState()
 return {
@@ -857,6 +861,7 @@ redis.pcall(wakeCommand, wakeChannel, processId .. ' ' .. queueName)
 end
 local function write()
 if not (hasChanged or #metaChanges > 0 or #scopeChanges > 0 or isNewPrimary and version) then return end
+checkDescription()
 if not version then createKeys() end
 writeAll('HDEL', rowsKey, deletedRows, 1000)
 writeAll('HDEL', itemsKey, deletedItems, 1000)
@@ -1028,7 +1033,7 @@ if state.claim == claimNumber and state.token ~= 0 then
 local key = names[index]
 replies[#replies + 1] = key
 local item = state.hasItem and call('HGET', itemsKey, key)
-if state.hasItem and not item then damaged(key) end
+if state.hasItem and not item then lostItem(key) end
 replies[#replies + 1] = item or ''
 replies[#replies + 1] = string.format('%.17g %.17g %.17g %d %.17g %.17g %.17g %d', state.token,
 state.claimedReady, state.claimedAsked, state.claimedPriority, state.failures, state.crashes, state.lease,
@@ -1159,7 +1164,7 @@ local last = math.min(first + step - 1, #itemNames)
 for index = first, last do slice[#slice + 1] = names[chosen[itemNames[index]]] end
 local texts = call('HMGET', itemsKey, unpack(slice))
 for index, text in ipairs(texts) do
-if not text then damaged(slice[index]) end
+if not text then lostItem(slice[index]) end
 items[itemNames[first + index - 1]] = text
 bytes = bytes + #text
 end
@@ -1728,8 +1733,8 @@ nextDue = math.min(nextDue, tonumber(call('ZRANGE', key, 0, 0, 'WITHSCORES')[2])
 end
 local firstReady = call('ZRANGE', readyKey, 0, 0)[1]
 if firstReady ~= '' then
-local row = call('HGET', rowsKey, string.sub(firstReady, readyHead + 1))
-nextDue = math.min(nextDue, decode(firstReady, row).ready)
+local key = string.sub(firstReady, readyHead + 1)
+nextDue = math.min(nextDue, decode(key, call('HGET', rowsKey, key)).ready)
 end
 if isPaused then nextDue = inf end
 firstLease = math.max(tonumber(call('ZRANGE', heldKey, 0, 0, 'WITHSCORES')[2]), graceUntil)

@@ -62,10 +62,39 @@ describe.skipIf(!hasRedis)('a queue of which a key was deleted', () => {
     await expect(driver.counts('q', { cap: 10 })).rejects.toMatchObject(damaged)
     await expect(driver.claim('q', claim)).rejects.toMatchObject(damaged)
     await expect(driver.tick('q', tick)).rejects.toMatchObject(damaged)
+    // What writes does not make a new one, which would not say that the queue is paused.
+    await expect(driver.add('q', [ask('c')], options)).rejects.toMatchObject(damaged)
+    assert.equal(await driver.operate?.resume('q'), 'unchanged')
+    await expect(driver.operate?.pause('q')).rejects.toMatchObject(damaged)
+    await expect(driver.counts('q', { cap: 10 })).rejects.toMatchObject(damaged)
     assert.equal(await driver.operate?.purge('q'), 2)
     expect(await driver.counts('q', { cap: 10 })).toMatchObject({ ready: 0 })
     await driver.add('q', [ask('c')], options)
     expect((await driver.claim('q', claim)).claims).toMatchObject([{ key: 'c' }])
+  })
+
+  test('names the key of which the row or the item was lost, the queue and the remedy', async () => {
+    const server = await startRedis()
+    onTestFinished(() => server.dispose())
+    const driver = redisDriver({ url: server.url })
+    await driver.open({})
+    onTestFinished(() => driver.close())
+    const claim = { limit: 9, holder: 'h', claimId: 'c', leaseMs: 1_000 }
+    await driver.add('q', [{ ...ask('a'), item: '{}' }, ask('b')], options)
+    await server.command('HDEL', 'sluice:{q}:items', 'a')
+    await expect(driver.claim('q', claim)).rejects.toMatchObject({
+      code: 'ERR_STORE_DAMAGED',
+      message: expect.stringMatching(/^the item of key a of queue q is lost: add .* or remove it/),
+    })
+    await driver.add('q', [{ ...ask('a'), item: '{}' }], options)
+    expect((await driver.claim('q', claim)).claims).toMatchObject([{ key: 'a' }, { key: 'b' }])
+    await driver.add('r', [ask('c')], options)
+    await server.command('HSET', 'sluice:{r}:rows', 'c', 'x')
+    const message = expect.stringMatching(/^the stored row of key c of queue r cannot be read/)
+    const tick = { holder: 'h', limit: 1, failuresExpireMs: never }
+    await expect(driver.claim('r', claim)).rejects.toMatchObject({ message })
+    await expect(driver.tick('r', tick)).rejects.toMatchObject({ message })
+    await expect(driver.counts('r', { cap: 1 })).rejects.toMatchObject({ message })
   })
 
   test('lists items that were lost as such: their keys are not taken for them', async () => {

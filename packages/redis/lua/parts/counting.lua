@@ -19,8 +19,8 @@ local function countStates()
   while true do
     local first = call('ZRANGEBYSCORE', readyKey, score, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
     if not first[1] or first[1] == '' then break end
-    local state = decode('', call('HGET', rowsKey, string.sub(first[1], readyHead + 1)))
-    oldest = math.min(oldest, state.ready)
+    local key = string.sub(first[1], readyHead + 1)
+    oldest = math.min(oldest, decode(key, call('HGET', rowsKey, key)).ready)
     score = '(' .. first[2]
   end
   return oldest, size(readyKey) + dueDelayed + dueBackoff, size(delayedKey) - dueDelayed,

@@ -21,7 +21,12 @@ local heldFormat = '>I7dddddI7hI7B'
 local heldLength = 65
 
 local function damaged(key)
-  return error({ err = 'SLUICEDAMAGED the stored row of key ' .. key .. ' cannot be read' })
+  return error({ err = 'SLUICEDAMAGED the stored row of key ' .. key .. ' of queue ' .. queueName .. ' cannot be read' })
+end
+
+local function lostItem(key)
+  return error({ err = 'SLUICEDAMAGED the item of key ' .. key .. ' of queue ' .. queueName
+    .. ' is lost: add the key with its item, or remove it' })
 end
 
 -- The state of a key of which nothing is stored.

@@ -160,6 +160,7 @@ end
 
 local function write()
   if not (hasChanged or #metaChanges > 0 or #scopeChanges > 0 or isNewPrimary and version) then return end
+  checkDescription()
   if not version then createKeys() end
   writeAll('HDEL', rowsKey, deletedRows, 1000)
   writeAll('HDEL', itemsKey, deletedItems, 1000)

@@ -270,4 +270,18 @@ export const foundByTestsOfRedisFailovers: readonly FoundByTest[] = [
       title: 'opens none to the address where another primary may be',
     },
   },
+  {
+    name: 'on Redis, an add to a queue whose description was deleted makes a new one, which is not paused',
+    edits: [
+      {
+        file: 'packages/redis/src/scripts.generated.ts',
+        find: 'checkDescription()\nif not version then createKeys() end',
+        replace: 'if not version then createKeys() end',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/missing-parts.test.ts',
+      title: 'is not taken for an empty one without its description',
+    },
+  },
 ]
