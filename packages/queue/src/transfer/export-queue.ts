@@ -1,5 +1,12 @@
-import { describeValue, nextTurn, SluiceTypeError } from '@sluice/core'
-import { transferRow } from '@sluice/core/driver'
+import {
+  decodeItem,
+  describeValue,
+  nextTurn,
+  quoted,
+  SluiceError,
+  SluiceTypeError,
+} from '@sluice/core'
+import { type TransferRow, transferRow } from '@sluice/core/driver'
 import type { QueueCore } from '../core/queue-core.ts'
 import { PageSize } from '../inspect/page-size.ts'
 import { noPage } from '../inspect/queue-inspection.ts'
@@ -16,6 +23,21 @@ export function coreOf<T>(queue: Queue<T>): QueueCore {
   throw new SluiceTypeError('queue', message)
 }
 
+/** An import refuses a copy with an item that is not JSON, perhaps when the queue is deleted already. */
+function checkItem(queue: string, { key, item }: TransferRow): void {
+  if (item === undefined) return
+  try {
+    decodeItem(key, item)
+  } catch (cause) {
+    const what = item === '' ? 'is lost' : 'is not JSON'
+    throw new SluiceError(
+      'ERR_STORE_DAMAGED',
+      `the item of key ${quoted(key)} of queue ${quoted(queue)} ${what}: add the key with its item, or remove it, and repeat the export`,
+      { cause },
+    )
+  }
+}
+
 /**
  * Writes everything that is stored of a queue as lines of JSON, each with its line feed: a head,
  * the buckets of the store, the keys in their order, and an end, without which a copy is
@@ -24,6 +46,8 @@ export function coreOf<T>(queue: Queue<T>): QueueCore {
  * Instants are those of the wall clock. Changes nothing. Each key is written as it is when it is
  * its turn; a held key is written as if it had been released, so that a copy has every run that is
  * not finished. Pause the queue for a copy of one moment.
+ *
+ * Throws `ERR_STORE_DAMAGED` at a key of which the item is lost or is not JSON: no import would read the copy.
  */
 export async function* exportQueue<T>(queue: Queue<T>): AsyncGenerator<string, void> {
   const core = coreOf(queue)
@@ -48,7 +72,9 @@ export async function* exportQueue<T>(queue: Queue<T>): AsyncGenerator<string, v
     const page = await calls.list({ cursor, limit: size.keys })
     size.fit(page.rows)
     for (const row of page.rows) {
-      yield writeLine({ as: 'key', row: leavingRow(driver, transferRow(row)) })
+      const leaving = leavingRow(driver, transferRow(row))
+      checkItem(name, leaving)
+      yield writeLine({ as: 'key', row: leaving })
     }
     keys += page.rows.length
     cursor = page.cursor

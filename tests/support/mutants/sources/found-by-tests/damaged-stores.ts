@@ -86,4 +86,18 @@ export const foundByTestsOfDamagedStores: readonly FoundByTest[] = [
       title: 'are not moved as their own items',
     },
   },
+  {
+    name: 'an export has items that no import reads',
+    edits: [
+      {
+        file: 'packages/queue/src/transfer/export-queue.ts',
+        find: '      checkItem(name, leaving)\n',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'tests/test/transfer/refused-exports.test.ts',
+      title: 'ends an export',
+    },
+  },
 ]
