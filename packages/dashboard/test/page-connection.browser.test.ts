@@ -46,6 +46,26 @@ describe.skipIf(!hasChromium)('the connection of the page', { timeout: 240_000 }
     await visit.end()
   })
 
+  it('to a store that answers and is damaged: no outage, and what is wrong', async () => {
+    const { served, visit, page } = await setUp(100)
+    visit.expected.push(/503|ERR_|Failed to load/)
+    const damaged = { code: 'ERR_STORE_DAMAGED', message: 'a part of the queue orders is missing' }
+    const data = JSON.stringify({ ...damaged, at: Date.now(), sinceMs: 0 })
+    const body = `event: trouble\ndata: ${data}\n\n`
+    await page.route(/api.stream/, (route) =>
+      route.fulfill({ contentType: 'text/event-stream', body }),
+    )
+    await page.route(/api.queue/, (route) => route.fulfill({ status: 503, json: damaged }))
+    await page.reload()
+    await visit.reads(
+      '.trouble',
+      /^Reading failed .* ago: a part of the queue orders is missing\. Retrying…$/,
+    )
+    await visit.reads('.freshness', /^no data/)
+    await served.stop()
+    await visit.end()
+  })
+
   it('that has brought nothing yet shows no old data', async () => {
     const { visit, page } = await setUp(100)
     visit.expected.push(/ERR_FAILED/)

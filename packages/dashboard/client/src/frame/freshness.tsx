@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { heardAt, isPaused, link } from '../live/link.ts'
+import { heardAt, isPaused, link, trouble } from '../live/link.ts'
 import { announce } from '../live/notices.ts'
 import { storeSecond } from '../live/store-time.ts'
 import { age } from '../text/durations.ts'
@@ -31,7 +31,9 @@ export function Freshness(): JSX.Element {
   return (
     <div class={`freshness ${state}`}>
       <span class="dot" aria-hidden="true" />
-      <span class="link-word">{words[state]}</span>
+      <span class="link-word">
+        {state === 'lost' && trouble.value?.what === 'damage' ? 'no data' : words[state]}
+      </span>
       <Since />
       <button
         type="button"

@@ -19,6 +19,12 @@ function consequence(what: Trouble['what'], isShown: boolean): string {
   return isShown ? 'Showing old data; retrying…' : 'Retrying…'
 }
 
+const titles = {
+  store: 'Store unreachable',
+  damage: 'Reading failed',
+  server: 'Connection lost',
+} as const
+
 /** Says that there is no new data, since when and why. Disappears when the connection is back. */
 export function TroubleBanner(): JSX.Element | null {
   const { value } = trouble
@@ -32,8 +38,7 @@ export function TroubleBanner(): JSX.Element | null {
           'No live updates'
         ) : (
           <>
-            {value.what === 'store' ? 'Store unreachable' : 'Connection lost'}{' '}
-            <Seconds since={value.since} /> ago
+            {titles[value.what]} <Seconds since={value.since} /> ago
           </>
         )}
         : {value.words}

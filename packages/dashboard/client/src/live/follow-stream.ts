@@ -2,7 +2,7 @@ import { batch } from '@preact/signals'
 import type { About, Audit, Delta, StreamEvents, Views } from '../../../src/wire.ts'
 import { applyDelta } from './apply-delta.ts'
 import { HttpError } from './ask.ts'
-import { heard, link, lost, recovered, refusal, trouble } from './link.ts'
+import { heard, link, lost, recovered, refusal, trouble, unread } from './link.ts'
 import { mayStream } from './may-stream.ts'
 import { notify } from './notices.ts'
 import { ownActions } from './own-actions.ts'
@@ -147,9 +147,9 @@ class StreamFollower {
       }
       if (shown !== undefined) recovered()
     })
-    this.#on('trouble', ({ message, sinceMs }) => {
+    this.#on('trouble', ({ code, message, sinceMs }) => {
       this.#waitMs = firstWaitMs
-      lost('store', message, sinceMs)
+      unread(code, message, sinceMs)
     })
     this.#on('audit', (audit: Audit) => {
       const source = audit.queue === '' ? '' : `${audit.queue}: `

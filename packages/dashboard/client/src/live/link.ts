@@ -7,8 +7,11 @@ export type Link = 'connecting' | 'live' | 'lost' | 'paused'
 
 /** Why updates have stopped, and since when by the clock of the browser. */
 export interface Trouble {
-  /** `full`: no stream can be had; views are read at intervals instead. */
-  readonly what: 'store' | 'server' | 'full'
+  /**
+   * `damage`: the store answers, and what is stored cannot be read. `full`: no stream can be had;
+   * views are read at intervals instead.
+   */
+  readonly what: 'store' | 'damage' | 'server' | 'full'
   readonly words: string
   readonly since: number
 }
@@ -31,16 +34,29 @@ export function heard(at: number): void {
   heardAt.value = Date.now()
 }
 
+/** The codes of errors that are no outage: they stay until the store is repaired, or a program upgraded. */
+const damageCodes: ReadonlySet<string> = new Set([
+  'ERR_STORE_DAMAGED',
+  'ERR_STORE_FOREIGN',
+  'ERR_SCHEMA_NEWER',
+  'ERR_SCHEMA_OLDER',
+])
+
+/** Notes and announces that the store was not read. */
+export function unread(code: string, words: string, forMs = 0): void {
+  lost(damageCodes.has(code) ? 'damage' : 'store', words, forMs)
+}
+
+const announced = {
+  store: 'Store unreachable: ',
+  damage: 'Reading failed: ',
+  full: 'No live updates: ',
+} as const
+
 /** Notes and announces that updates have stopped. */
 export function lost(what: Trouble['what'], words: string, forMs = 0): void {
   if (trouble.peek() === undefined) {
-    announce(
-      what === 'store'
-        ? `Store unreachable: ${words}`
-        : what === 'full'
-          ? `No live updates: ${words}`
-          : 'Connection lost.',
-    )
+    announce(what === 'server' ? 'Connection lost.' : announced[what] + words)
   }
   const since = trouble.peek()?.since ?? Date.now() - forMs
   batch(() => {

@@ -3,7 +3,7 @@ import type { About, Views } from '../../../src/wire.ts'
 import { currentLocation } from '../location/current-location.ts'
 import type { PageLocation } from '../location/location.ts'
 import { HttpError, messageOf, request } from './ask.ts'
-import { heard, isPaused, lost, reachable, refusal } from './link.ts'
+import { heard, isPaused, lost, reachable, refusal, unread } from './link.ts'
 
 /** The last view of each location: going back shows it until the current one arrives. */
 const known = signal<ReadonlyMap<string, Views[About]>>(new Map())
@@ -68,7 +68,8 @@ export function readView(about: string): Promise<Views[About]> {
 /** Notes that there are no updates after a request has failed: the server has answered if the store did not. */
 export function lostBy(error: unknown): void {
   const isOfStore = error instanceof HttpError && error.code.startsWith('ERR_')
-  lost(isOfStore ? 'store' : 'server', messageOf(error))
+  if (isOfStore) unread(error.code, error.message)
+  else lost('server', messageOf(error))
 }
 
 /** Reads the view again at once, so that the result of an action shows before the next update. */
