@@ -5,7 +5,7 @@
  */
 export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/backoff': 5,
-  '@sluice/cli': 325.7,
+  '@sluice/cli': 325.9,
   '@sluice/conformance': 91.8,
   '@sluice/conformance/cli': 80.1,
   '@sluice/conformance/node-test': 77.7,
@@ -26,7 +26,7 @@ export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/metrics/prometheus': 13,
   '@sluice/postgres': 52.4,
   '@sluice/redis': 49.1,
-  '@sluice/sqlite': 29.6,
+  '@sluice/sqlite': 29.7,
   sluice: 73.2,
   'sluice/testing': 3,
   'sluice/transfer': 25,

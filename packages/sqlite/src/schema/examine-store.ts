@@ -1,4 +1,4 @@
-import { checkObject, decodeItem } from '@sluice/core'
+import { checkObject } from '@sluice/core'
 import { systemClock } from '@sluice/core/driver'
 import { type ConnectionShare, joinConnection } from '../connection/connection-share.ts'
 import { findingsIn } from '../connection/database-source.ts'
@@ -104,7 +104,7 @@ function findingsOf(
 
 function itemFinding({ key, item }: StoredItem): readonly string[] {
   try {
-    decodeItem(key, item)
+    JSON.parse(item)
     return []
   } catch {
     return [`the item of key ${key} is not JSON`]
