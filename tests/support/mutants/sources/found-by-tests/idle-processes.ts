@@ -5,7 +5,7 @@ const idleOnPostgres = {
   title: 'a process that has not closed its driver ends when it has nothing else to do',
 }
 
-/** Defects that keep a process alive which has nothing to do, and the tests that find them. */
+/** Defects that keep a process alive which has nothing to do, or end it too early, and the tests that find them. */
 export const foundByTestsOfIdleProcesses: readonly FoundByTest[] = [
   {
     name: 'on Postgres, the connection that listens keeps the process alive',
@@ -28,6 +28,20 @@ export const foundByTestsOfIdleProcesses: readonly FoundByTest[] = [
       },
     ],
     finder: idleOnPostgres,
+  },
+  {
+    name: 'on Postgres, a process ends before it has announced the second of two changes in a row',
+    edits: [
+      {
+        file: 'packages/postgres/src/notices/wake-signal.ts',
+        find: 'gap.timer.ref()',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/idle-process.test.ts',
+      title: 'stays until other processes know of what it added',
+    },
   },
   {
     name: 'on Redis, connections without a call keep the process alive',
