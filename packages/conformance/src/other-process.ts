@@ -108,7 +108,12 @@ export function serveDriver(driver: Driver, own: NodeJS.Process): void {
     startTimer: (ms, callback) => systemClock.startTimer(ms, callback),
     startTicker: (ms, callback) => systemClock.startTicker(ms, callback),
   }
-  const send = (answer: Answer): void => void own.send?.(answer)
+  // Where the parent has gone, even before this process listens to its end.
+  const end = (): void => own.exit(0)
+  const send = (answer: Answer): void =>
+    void own.send?.(answer, (error) => {
+      if (error !== null) end()
+    })
   let stop: undefined | (() => unknown)
   const call = async ({ verb, args, time: reading }: CallMessage): Promise<unknown> => {
     if (reading !== undefined) time = reading
@@ -130,7 +135,7 @@ export function serveDriver(driver: Driver, own: NodeJS.Process): void {
       (error: unknown) => send({ id, ahead: driver.ahead, error: sentError(error) }),
     )
   })
-  own.on('disconnect', () => own.exit(0))
+  own.on('disconnect', end)
   const { name, contractVersion, capabilities } = driver
   const able = { ...capabilities, transact: false as const }
   send({ hello: { name, contractVersion, capabilities: able, verbs: verbsOf(driver) } })

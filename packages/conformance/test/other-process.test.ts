@@ -1,5 +1,7 @@
-import type { ChildProcess } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
 import { SluiceError } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { expect, onTestFinished, test } from 'vitest'
@@ -12,10 +14,9 @@ import { examine } from '../src/vitest.ts'
 
 const served = new URL('fixtures/served-model.ts', import.meta.url)
 
-const forked = () =>
-  forkDriver(served, [], {
-    execArgv: ['--experimental-strip-types', '--no-warnings', '--conditions=sluice-source'],
-  })
+const execArgv = ['--experimental-strip-types', '--no-warnings', '--conditions=sluice-source']
+
+const forked = () => forkDriver(served, [], { execArgv })
 
 /** Verbs, groups of verbs, infinite instants, failures and wakes, all across processes. */
 const parts = ['subject.clock', 'batch.', 'lease.', 'purge.', 'transfer.', 'wake.']
@@ -71,6 +72,36 @@ test('a process that cannot be started is an error of the call alone', async () 
   await expect(forkDriver(served, [], { execPath: '/missing' })).rejects.toThrow('ENOENT')
   await new Promise((resolve) => setImmediate(resolve))
   expect(errors).toEqual([])
+})
+
+test('a process whose parent has gone while it carries out a call ends in order', async () => {
+  const child = fork(served, [], { execArgv, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const printed = text(child.stderr!)
+  await once(child, 'message')
+  // It reads the call when nobody is left to read its answer.
+  child.kill('SIGSTOP')
+  child.send({ id: 1, verb: 'counts', args: ['q'] })
+  const gone = once(child, 'disconnect')
+  child.disconnect()
+  await gone
+  const ended = once(child, 'exit')
+  child.kill('SIGCONT')
+  expect([await ended, await printed]).toEqual([[0, null], ''])
+})
+
+test('a process whose parent has gone before its greeting ends in order', async () => {
+  // real time: a module of others may hold what keeps a process alive, and await what it needs.
+  const module = 'setInterval(()=>{},1_000);await new Promise(end=>process.once("disconnect",end))'
+  const child = fork(served, [], {
+    execArgv: [...execArgv, `--import=data:text/javascript,${module}`],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const printed = text(child.stderr!)
+  const ended = once(child, 'exit')
+  child.disconnect()
+  expect([await ended, await printed]).toEqual([[0, null], ''])
 })
 
 test('errors keep their codes', async () => {

@@ -184,4 +184,32 @@ export const foundByTestsOfConformance: readonly FoundByTest[] = [
       title: 'through the queue, on a driver without watch',
     },
   },
+  {
+    name: 'a process that serves a driver fails with EPIPE when its parent has gone before an answer',
+    edits: [
+      {
+        file: 'packages/conformance/src/other-process.ts',
+        find: 'own.send?.(answer, (error) => {\n      if (error !== null) end()\n    })',
+        replace: 'own.send?.(answer)',
+      },
+    ],
+    finder: {
+      file: 'packages/conformance/test/other-process.test.ts',
+      title: 'a process whose parent has gone while it carries out a call ends in order',
+    },
+  },
+  {
+    name: 'a process that serves a driver stays when its parent has gone before the greeting',
+    edits: [
+      {
+        file: 'packages/conformance/src/other-process.ts',
+        find: 'if (error !== null) end()',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/conformance/test/other-process.test.ts',
+      title: 'a process whose parent has gone before its greeting ends in order',
+    },
+  },
 ]
