@@ -13,7 +13,10 @@ if (store === undefined || number === undefined || url === undefined) {
 }
 
 const tell = (message: WorkerMessage): void => {
-  process.send?.(message)
+  process.send?.(message, (error) => {
+    // Where the parent has gone, and this process has not heard of it yet.
+    if (error !== null) void stop()
+  })
 }
 
 const driver = driverOf(store)
@@ -44,5 +47,7 @@ const stop = async (): Promise<void> => {
 }
 process.on('SIGTERM', () => void stop())
 process.on('disconnect', () => void stop())
+// Where the parent has gone while this process started; without one, it stays.
+if (process.connected === false) void stop()
 // Ctrl-C reaches the whole group; the parent says when to stop.
 process.on('SIGINT', () => undefined)

@@ -1,13 +1,18 @@
 // The demo as a user sees it: real processes on a real file, or a real Redis.
 // real time: it shows a lease ending in another process, which no fake clock reaches.
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { DatabaseSync } from 'node:sqlite'
+import { text } from 'node:stream/consumers'
 import { hasRedis, startRedis } from '@sluice/test-redis'
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
+import { lives } from '../src/lives.ts'
+import { demoLeaseMs, driverOf } from '../src/open-store.ts'
+import { queueOf } from '../src/shop.ts'
 
 // Processes start, are killed and start again, each one slowly on a machine that is held up: it ends what hangs.
 vi.setConfig({ testTimeout: 600_000 })
@@ -121,6 +126,41 @@ test.each([
   const called = show(...args)
   expect(await called.ended).toBe(code)
   if (line !== undefined) expect(called.lines[0]).toContain(line)
+})
+
+/** A worker process on a file, which loads a module first. */
+function startWorker(file: string, module: string): ChildProcess {
+  const flags = ['--conditions=sluice-source', '--no-warnings']
+  const program = join(import.meta.dirname, '../src/worker-process.ts')
+  const child = fork(program, [file, '1', 'http://127.0.0.1:1/'], {
+    execArgv: [...flags, `--import=data:text/javascript,${module}`],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  return child
+}
+
+test('a worker whose demo has gone while it started ends in order', async () => {
+  const module = 'await new Promise((end)=>process.once("disconnect",end))'
+  const worker = startWorker(join(folder, 'gone.db'), module)
+  const printed = text(worker.stderr!)
+  const ended = once(worker, 'exit')
+  worker.disconnect()
+  expect([await ended, await printed]).toEqual([[0, null], ''])
+})
+
+test('a worker whose demo has gone when it begins a run ends in order', async () => {
+  const file = join(folder, 'gone-later.db')
+  const life = lives.find(({ name }) => name === 'pods')!
+  const queue = queueOf(life, driverOf(file), { leaseMs: demoLeaseMs })
+  await queue.add({ key: 'pod/1', revision: 1, reason: 'changed' })
+  await queue.close()
+  // The channel is closed, and the worker has not heard of it.
+  const module =
+    'const {send}=process;process.send=(...args)=>{process.connected&&process.disconnect();send.apply(process,args)}'
+  const worker = startWorker(file, module)
+  const printed = text(worker.stderr!)
+  expect([await once(worker, 'exit'), await printed]).toEqual([[0, null], ''])
 })
 
 test.skipIf(!hasRedis)('the queues are in a Redis', async () => {

@@ -57,4 +57,33 @@ export const foundByTestsOfIdleProcesses: readonly FoundByTest[] = [
       title: 'ends when it has nothing else to do: ',
     },
   },
+  {
+    name: 'a worker process of the demo whose demo has gone while it started stays',
+    edits: [
+      {
+        file: 'apps/demo/src/worker-process.ts',
+        find: 'if (process.connected === false) void stop()',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'apps/demo/test/demo.test.ts',
+      title: 'a worker whose demo has gone while it started ends in order',
+    },
+  },
+  {
+    name: 'a worker process of the demo fails when its demo has gone before it says of a run',
+    edits: [
+      {
+        file: 'apps/demo/src/worker-process.ts',
+        find: 'process.send?.(message, (error) => {',
+        replace:
+          'void ((_message: unknown, _then: unknown) => process.send?.(message))(message, (error: unknown) => {',
+      },
+    ],
+    finder: {
+      file: 'apps/demo/test/demo.test.ts',
+      title: 'a worker whose demo has gone when it begins a run ends in order',
+    },
+  },
 ]
