@@ -15,7 +15,7 @@ if (store === undefined || number === undefined || url === undefined) {
 const tell = (message: WorkerMessage): void => {
   process.send?.(message, (error) => {
     // Where the parent has gone, and this process has not heard of it yet.
-    if (error !== null) void stop()
+    if (error instanceof Error) void stop()
   })
 }
 

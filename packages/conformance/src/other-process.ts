@@ -112,7 +112,7 @@ export function serveDriver(driver: Driver, own: NodeJS.Process): void {
   const end = (): void => own.exit(0)
   const send = (answer: Answer): void =>
     void own.send?.(answer, (error) => {
-      if (error !== null) end()
+      if (error instanceof Error) end()
     })
   let stop: undefined | (() => unknown)
   const call = async ({ verb, args, time: reading }: CallMessage): Promise<unknown> => {

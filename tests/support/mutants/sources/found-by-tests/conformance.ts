@@ -189,7 +189,7 @@ export const foundByTestsOfConformance: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/conformance/src/other-process.ts',
-        find: 'own.send?.(answer, (error) => {\n      if (error !== null) end()\n    })',
+        find: 'own.send?.(answer, (error) => {\n      if (error instanceof Error) end()\n    })',
         replace: 'own.send?.(answer)',
       },
     ],
@@ -203,7 +203,7 @@ export const foundByTestsOfConformance: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/conformance/src/other-process.ts',
-        find: 'if (error !== null) end()',
+        find: 'if (error instanceof Error) end()',
         replace: '',
       },
     ],
