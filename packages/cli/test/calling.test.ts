@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { Interrupted } from '../src/terminal.ts'
 import { cli, json, output, scratchFolder, type World } from './cli.ts'
 import { newFile, postgresForFile } from './stores.ts'
@@ -240,6 +241,22 @@ describe('no error shows a password', () => {
     const { err } = await cli(['queues', '-s', '@address', '--debug'], { cwd: folder })
     expect(err).toContain('ECONNREFUSED')
     expect(err).not.toContain(secret)
+  })
+
+  test('one from a file, which a server repeats in words of its own', async () => {
+    const sent = decodeURIComponent(secret)
+    const server = createServer((socket) => {
+      socket.on('error', () => {})
+      socket.once('data', () => socket.end(`-ERR no user has ${sent}\r\n`))
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const folder = scratchFolder()
+    const { port } = server.address() as AddressInfo
+    writeFileSync(join(folder, 'address'), `redis://:${secret}@127.0.0.1:${port}\n`)
+    const { err } = await cli(['queues', '-s', '@address', '--debug'], { cwd: folder })
+    expect(err).toContain('ERR no user has ***')
+    expect(err).not.toContain(sent)
   })
 })
 

@@ -1,6 +1,6 @@
 import type { Timer } from '@sluice/core'
 import type { Environment } from '@sluice/core/driver'
-import { ConnectionError, type Reply } from '../connection/connections.ts'
+import { ConnectionError, type Reply, ReplyError } from '../connection/connections.ts'
 import { replyError } from '../connection/errors.ts'
 
 /** A server's host and port, or the path of its socket. */
@@ -91,8 +91,9 @@ export class Link {
       link.runId = await link.#readRunId()
       return link
     } catch (error) {
-      link.close(error)
-      throw new ConnectionError(`no connection${whyNone(error, address)}`, false, error)
+      const cause = withoutArguments(error)
+      link.close(cause)
+      throw new ConnectionError(`no connection${whyNone(cause, address)}`, false, cause)
     } finally {
       link.#count(-1)
     }
@@ -199,6 +200,16 @@ export class Link {
       this.#timer.reset(this.#timeoutMs / 2)
     }
   }
+}
+
+/**
+ * The error of connecting without the arguments of the command, one of which is the password: a server repeats them
+ * where it does not know the command, and ioredis adds the command to each error.
+ */
+function withoutArguments(error: unknown): unknown {
+  const reply = replyError(error)
+  if (reply === undefined) return error
+  return new ReplyError(reply.message.replace(/, with args beginning with: .*/s, ''))
 }
 
 /** Why there is no connection, and to what, unless only the user's client knows that. */

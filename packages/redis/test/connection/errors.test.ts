@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
+import { inspect } from 'node:util'
 import { runInNewContext } from 'node:vm'
 import { never } from '@sluice/core'
 import {
@@ -138,6 +139,20 @@ describe.skipIf(!hasRedis)('errors of servers', () => {
         for (const part of [says, advice]) assert.ok(message.includes(part), message)
         assert.ok(!/hushed|secret/.test(message), message)
       }
+    },
+  )
+
+  test.each(libraries)(
+    '%s: an error of connecting shows no password, and neither do its causes',
+    async (library) => {
+      // A server that is too old repeats the command, and ioredis adds the one that has failed to its errors.
+      const settings = ['requirepass secret', 'rename-command HELLO ""']
+      const server = await startRedis({ settings, password: 'secret' })
+      onTestFinished(() => server.dispose())
+      const url = `redis://joe:hushed@127.0.0.1:${server.port}`
+      const error = storeError(await refusal(open({ url, library })))
+      assert.match(error.message, /no connection to 127.*: (WRONGPASS|ERR unknown command 'HELLO')/)
+      assert.doesNotMatch(inspect(error, { depth: Infinity, showHidden: true }), /hushed/)
     },
   )
 

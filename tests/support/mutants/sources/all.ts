@@ -15,6 +15,7 @@ import { foundByTestsOfKeyStates } from './found-by-tests/key-states.ts'
 import { foundByTestsOfMetrics } from './found-by-tests/metrics.ts'
 import { foundByTestsOfMetricsScrapes } from './found-by-tests/metrics-scrapes.ts'
 import { foundByTestsOfOperators } from './found-by-tests/operators.ts'
+import { foundByTestsOfPasswords } from './found-by-tests/passwords.ts'
 import { foundByTestsOfPostgres } from './found-by-tests/postgres.ts'
 import { foundByTestsOfPostgresConnections } from './found-by-tests/postgres-connections.ts'
 import { foundByTestsOfPostgresNotices } from './found-by-tests/postgres-notices.ts'
@@ -73,5 +74,6 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...foundByTestsOfClocks,
   ...foundByTestsOfPrograms,
   ...foundByTestsOfOperators,
+  ...foundByTestsOfPasswords,
   ...foundByRuns,
 ]
