@@ -95,6 +95,22 @@ describe.each(leasedSetups)('leases over $way', (setup) => {
     scene.takeErrors()
   })
 
+  test('Leases: of two keys that cannot be renewed, each signal is aborted in time', async () => {
+    const scene = new Scene(setup)
+    // Such a lease is looked at every 567 ms, and its signal is aborted 250 ms before its end.
+    const queue = scene.queue({ leaseMs: 1_700 })
+    await queue.addMany(['a', 'b'])
+    const a = await take(queue)
+    await scene.clock.step(10)
+    const b = await take(queue)
+    breakRenewals(scene)
+    await scene.clock.step(1_449)
+    expect([a.signal.aborted, b.signal.aborted]).toEqual([true, false])
+    await scene.clock.step(1)
+    expect(b.signal.aborted).toBe(true)
+    scene.takeErrors()
+  })
+
   test('a lease of 100 ms leaves some time to the holder', async () => {
     const scene = new Scene(setup)
     const queue = scene.queue({ leaseMs: 100 })

@@ -72,4 +72,18 @@ export const foundByTestsOfClocks: readonly FoundByTest[] = [
       title: 'a step of the store alone hands out no key of a healthy holder',
     },
   },
+  {
+    name: 'of two keys that cannot be renewed, one is believed to be held when its lease has ended',
+    edits: [
+      {
+        file: 'packages/queue/src/leases/lease-keeper.ts',
+        find: '      }\n    }\n    this.#watchDeadline()\n  }\n}',
+        replace: '      }\n    }\n  }\n}',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/leases/leases.test.ts',
+      title: 'Leases: of two keys that cannot be renewed, each signal is aborted in time',
+    },
+  },
 ]
