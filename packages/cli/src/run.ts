@@ -53,7 +53,6 @@ export class Run implements Context {
     const abort = aborted(this.signal)
     try {
       const work = Promise.resolve(this.#spec.run(this))
-      work.catch(() => {})
       const ended = this.#spec.endsAfterAbort === true ? work : Promise.race([work, abort.promise])
       const code = await ended
       this.signal.throwIfAborted()

@@ -9,6 +9,7 @@ import { foundByTestsOfControllers } from './found-by-tests/controllers.ts'
 import { foundByTestsOfCoreAndMemory } from './found-by-tests/core-and-memory.ts'
 import { foundByTestsOfDamagedStores } from './found-by-tests/damaged-stores.ts'
 import { foundByTestsOfDashboard } from './found-by-tests/dashboard.ts'
+import { foundByTestsOfEndingCommands } from './found-by-tests/ending-commands.ts'
 import { foundByTestsOfIdleProcesses } from './found-by-tests/idle-processes.ts'
 import { foundByTestsOfInspection } from './found-by-tests/inspection.ts'
 import { foundByTestsOfKeyStates } from './found-by-tests/key-states.ts'
@@ -75,5 +76,6 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...foundByTestsOfPrograms,
   ...foundByTestsOfOperators,
   ...foundByTestsOfPasswords,
+  ...foundByTestsOfEndingCommands,
   ...foundByRuns,
 ]
