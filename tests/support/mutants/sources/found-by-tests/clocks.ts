@@ -86,4 +86,18 @@ export const foundByTestsOfClocks: readonly FoundByTest[] = [
       title: 'Leases: of two keys that cannot be renewed, each signal is aborted in time',
     },
   },
+  {
+    name: 'without a random part, jittered makes of an infinite delay none',
+    edits: [
+      {
+        file: 'packages/limiters/src/jittered.ts',
+        find: 'clampNs(nsOfMs(ms))',
+        replace: 'nsOfMs(ms)',
+      },
+    ],
+    finder: {
+      file: 'packages/limiters/test/composed-limiters.test.ts',
+      title: 'Infinity is the longest delay when it is jittered, and 0 stays 0',
+    },
+  },
 ]
