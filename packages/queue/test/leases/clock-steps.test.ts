@@ -242,6 +242,36 @@ describe('Time: a clock that is stepped again after many leases', () => {
   })
 })
 
+// A step that is none costs a dead holder's key another lease, and what was claimed ahead is put back.
+describe('Time: what is a step', () => {
+  async function renewals(setup: Setup, ofLeaseMs: number, stepMs: number): Promise<number> {
+    const scene = new Scene(setup)
+    const queue = scene.queue({ leaseMs: ofLeaseMs })
+    await queue.add('a')
+    await take(queue)
+    // Right after a renewal.
+    await scene.clock.step(ofLeaseMs * 1.05)
+    const before = scene.late.count('renew')
+    scene.clock.setTime(scene.clock.now() + stepMs)
+    await scene.clock.step(ofLeaseMs / 6)
+    return scene.late.count('renew') - before
+  }
+
+  test.each([
+    [leaseMs, 7_000, 0],
+    [leaseMs, 8_000, 1],
+    [2_000, 900, 0],
+    [2_000, -900, 0],
+    [2_000, 1_100, 1],
+  ])('of a lease of %d ms, one by %d ms makes %d renewals', async (ofLeaseMs, stepMs, count) => {
+    expect(await renewals(following, ofLeaseMs, stepMs)).toBe(count)
+  })
+
+  test('of the wall clock, where the store follows none, is none', async () => {
+    expect(await renewals(late, leaseMs, hour)).toBe(0)
+  })
+})
+
 describe('Time: a holder after a step', () => {
   test.each([
     ['forward', hour],

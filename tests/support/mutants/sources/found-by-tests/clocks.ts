@@ -100,4 +100,46 @@ export const foundByTestsOfClocks: readonly FoundByTest[] = [
       title: 'Infinity is the longest delay when it is jittered, and 0 stays 0',
     },
   },
+  {
+    name: 'the drift of a clock is a step to a queue with short leases',
+    edits: [
+      {
+        file: 'packages/queue/src/leases/clock-steps.ts',
+        find: 'Math.max(stepMsMin, this.leaseMs / 4)',
+        replace: 'this.leaseMs / 4',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/leases/clock-steps.test.ts',
+      title: 'Time: what is a step',
+    },
+  },
+  {
+    name: 'a small difference of clocks is a step to a queue with long leases',
+    edits: [
+      {
+        file: 'packages/queue/src/leases/clock-steps.ts',
+        find: 'Math.max(stepMsMin, this.leaseMs / 4)',
+        replace: 'stepMsMin',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/leases/clock-steps.test.ts',
+      title: 'Time: what is a step',
+    },
+  },
+  {
+    name: 'a step of the wall clock counts where the store does not follow it',
+    edits: [
+      {
+        file: 'packages/queue/src/leases/clock-steps.ts',
+        find: "if (driver.capabilities.time === 'monotonic') return",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/leases/clock-steps.test.ts',
+      title: 'Time: what is a step',
+    },
+  },
 ]
