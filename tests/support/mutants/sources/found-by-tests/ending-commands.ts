@@ -2,6 +2,8 @@ import type { FoundByTest } from '../source-mutant.ts'
 
 const run = 'packages/cli/src/run.ts'
 const tests = 'packages/cli/test/ending.test.ts'
+const report = 'packages/cli/src/output/report-error.ts'
+const reports = 'packages/cli/test/reporting-errors.test.ts'
 
 /** Defects of how a command of the command line ends, and the tests that find them. */
 export const foundByTestsOfEndingCommands: readonly FoundByTest[] = [
@@ -61,5 +63,26 @@ export const foundByTestsOfEndingCommands: readonly FoundByTest[] = [
       { file: run, find: 'this.signal.aborted ? this.signal.reason : error', replace: 'error' },
     ],
     finder: { file: tests, title: 'what an interruption makes fail is no error of its own' },
+  },
+  {
+    name: 'with --debug, the stack of an error clears the terminal',
+    edits: [{ file: report, find: 'lines.map(oneLine)', replace: 'lines' }],
+    finder: { file: reports, title: 'contains nothing that a terminal obeys' },
+  },
+  {
+    name: 'the message of an error sets the title of the terminal',
+    edits: [
+      {
+        file: report,
+        find: 'oneLine(secrets.redact(message))',
+        replace: 'secrets.redact(message)',
+      },
+    ],
+    finder: { file: reports, title: 'contains nothing that a terminal obeys' },
+  },
+  {
+    name: 'with --debug, an error that is its own cause ends the command without a report',
+    edits: [{ file: report, find: ' || depth > 8', replace: '' }],
+    finder: { file: reports, title: 'ends with --debug although an error is its own cause' },
   },
 ]
