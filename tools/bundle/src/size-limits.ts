@@ -25,7 +25,7 @@ export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/metrics/opentelemetry': 16,
   '@sluice/metrics/prometheus': 13,
   '@sluice/postgres': 52.4,
-  '@sluice/redis': 49.1,
+  '@sluice/redis': 49.2,
   '@sluice/sqlite': 29.7,
   sluice: 73.2,
   'sluice/testing': 3,
