@@ -1,17 +1,11 @@
-import {
-  decodeItem,
-  describeValue,
-  nextTurn,
-  quoted,
-  SluiceError,
-  SluiceTypeError,
-} from '@sluice/core'
+import { decodeItem, describeValue, nextTurn, SluiceTypeError } from '@sluice/core'
 import { type TransferRow, transferRow } from '@sluice/core/driver'
 import type { QueueCore } from '../core/queue-core.ts'
 import { PageSize } from '../inspect/page-size.ts'
 import { noPage } from '../inspect/queue-inspection.ts'
 import { PlainQueue } from '../queue/plain-queue.ts'
 import type { Queue } from '../queue/queue.ts'
+import { damagedItem } from './damaged-item.ts'
 import { leavingBucket, leavingInstant, leavingRow } from './transfer-instants.ts'
 import { writeLine } from './transfer-lines.ts'
 import { transferOf } from './transfer-of.ts'
@@ -30,11 +24,7 @@ function checkItem(queue: string, { key, item }: TransferRow): void {
     decodeItem(key, item)
   } catch (cause) {
     const what = item === '' ? 'is lost' : 'is not JSON'
-    throw new SluiceError(
-      'ERR_STORE_DAMAGED',
-      `the item of key ${quoted(key)} of queue ${quoted(queue)} ${what}: add the key with its item, or remove it, and repeat the export`,
-      { cause },
-    )
+    throw damagedItem(queue, key, { what, call: 'export', cause })
   }
 }
 

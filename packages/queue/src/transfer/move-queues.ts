@@ -15,8 +15,6 @@ import {
   nextTurn,
   noToken,
   type Operate,
-  quoted,
-  SluiceError,
   SluiceRangeError,
   SluiceTypeError,
   safeListener,
@@ -30,6 +28,7 @@ import { vanished } from '../driver/remarks.ts'
 import { isTransient, retryDelayMs } from '../driver/retryable.ts'
 import { randomName } from '../environment/environment.ts'
 import { pageKeysMax } from '../inspect/page-keys-max.ts'
+import { damagedItem } from './damaged-item.ts'
 import { moveMarkOf, setMoveMark } from './move-mark.ts'
 import { transferBatches } from './transfer-batches.ts'
 import { enteringBucket, enteringRow, leavingBucket, leavingRow } from './transfer-instants.ts'
@@ -303,10 +302,7 @@ function withoutName({ name }: Driver): SluiceRangeError {
 function checkItems(queue: string, rows: readonly TransferRow[]): void {
   const lost = rows.find(({ item }) => item === '')
   if (lost === undefined) return
-  throw new SluiceError(
-    'ERR_STORE_DAMAGED',
-    `the item of key ${quoted(lost.key)} of queue ${quoted(queue)} is lost in the source: add the key with its item, or remove it, and repeat the move`,
-  )
+  throw damagedItem(queue, lost.key, { what: 'is lost in the source', call: 'move' })
 }
 
 /** Whether anything is stored of a queue, or a worker of it was seen recently. */

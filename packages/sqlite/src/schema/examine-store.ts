@@ -85,15 +85,12 @@ function findingsOf(
   const lacks = lacksOf(statements)
   findings.push(...lacks)
   const isWhole = lacks.length === 0
-  const rows = isWhole
-    ? look(() => statements.examineRows.all() as { readonly finding: string }[])
-    : []
+  const lookIfWhole: typeof look = (question) => (isWhole ? look(question) : undefined)
+  const rows = lookIfWhole(() => statements.examineRows.all() as { readonly finding: string }[])
   findings.push(...(rows ?? []).map(({ finding }) => finding))
-  const items = isWhole ? look(() => statements.examineItems.all() as unknown as StoredItem[]) : []
+  const items = lookIfWhole(() => statements.examineItems.all() as unknown as StoredItem[])
   findings.push(...(items ?? []).flatMap(itemFinding))
-  const keys = isWhole
-    ? look(() => singleValue(database, 'select count(*) from sluice_keys'))
-    : undefined
+  const keys = lookIfWhole(() => singleValue(database, 'select count(*) from sluice_keys'))
   return {
     findings,
     sqliteVersion: String(singleValue(database, 'select sqlite_version()')),

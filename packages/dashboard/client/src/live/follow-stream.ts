@@ -141,7 +141,7 @@ class StreamFollower {
     this.#on('ping', ({ at }) => {
       heard(at)
       const shown = keptView(about)
-      // What was read after an action is over if it is not in the stream: all is as it was before.
+      // The store has changed back since the read after an action: the stream brings no change then.
       if (shown !== this.#view && this.#view !== undefined && (shown?.at ?? at) < at) {
         keepView(about, this.#view)
       }
