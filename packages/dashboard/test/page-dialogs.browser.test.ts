@@ -44,6 +44,8 @@ describe.skipIf(!hasChromium)('a dialog and a filter', { timeout: 240_000 }, () 
       await page.route('**/api/matching?*', (route) => route.fulfill(refusal))
       await park.click()
       await visit.reads('dialog', /The keys could not be counted: it is away/)
+      const yes = page.getByRole('dialog').getByRole('button', { name: 'Park', exact: true })
+      expect(await yes.getAttribute('aria-disabled')).toBe('true')
       await page.unroute('**/api/matching?*')
     }),
   )
@@ -73,6 +75,52 @@ describe.skipIf(!hasChromium)('a dialog and a filter', { timeout: 240_000 }, () 
       await yes.click()
       await visit.reads('.key-state', 'parked')
       await queue.inspect.unpark('key/000')
+    }),
+  )
+
+  it(
+    'changes no further key once it is cancelled, and keeps what is selected then',
+    desk.on(async (visit) => {
+      const { page } = visit
+      const answer = Promise.withResolvers<void>()
+      await page.route('**/api/act', async (route) => {
+        await answer.promise
+        await route.continue()
+      })
+      await visit.go({ ...ordersPage, keys: { prefix: 'key/00' } })
+      for (const key of ['key/001', 'key/002', 'key/003']) {
+        await page.getByLabel(`Select ${key}`).click()
+      }
+      await page.getByRole('button', { name: 'Park', exact: true }).click()
+      const sent = page.waitForRequest('**/api/act')
+      await page.getByRole('button', { name: 'Park 3 keys' }).click()
+      await sent
+      await page.getByRole('button', { name: 'Cancel' }).click()
+      await page.getByLabel('Select key/003').click()
+      answer.resolve()
+      await visit.reads('.notice', 'Cancelled after 1 of 3 keys.')
+      await visit.reads('.bulk-what', /^2 selected/)
+      await page.unroute('**/api/act')
+      expect((await queue.inspect.get('key/002'))?.state).toBe('ready')
+      await page.getByRole('button', { name: 'Unpark', exact: true }).click()
+      await page.getByRole('button', { name: 'Unpark 2 keys' }).click()
+      await visit.reads('.notice', '1 of 2 keys changed.')
+      await visit.reads('.bulk-what', 'All that match: starting with “key/00”')
+      expect(await visit.count('dialog')).toBe(0)
+    }),
+  )
+
+  it(
+    'is closed when Back leads to other filters',
+    desk.on(async (visit) => {
+      const { page } = visit
+      await visit.go({ ...ordersPage, keys: { prefix: 'key/01' } })
+      await visit.go({ ...ordersPage, keys: { prefix: 'key/00' } })
+      await page.getByRole('button', { name: 'Park …', exact: true }).click()
+      await page.getByRole('button', { name: 'Park 10 keys' }).waitFor()
+      await page.goBack()
+      await visit.reads('.bulk-what', 'All that match: starting with “key/01”')
+      expect(await visit.count('dialog')).toBe(0)
     }),
   )
 

@@ -1,7 +1,7 @@
-import { useSignal } from '@preact/signals'
+import { batch, useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
-import { useEffect } from 'preact/hooks'
-import type { ActionName, KeyQuery, Matching } from '../../../src/wire.ts'
+import { useEffect, useMemo } from 'preact/hooks'
+import type { KeyQuery, Matching } from '../../../src/wire.ts'
 import { act, actOnEach, countMatching } from '../live/act.ts'
 import { messageOf } from '../live/ask.ts'
 import { paramsOf, type QueueLocation } from '../location/location.ts'
@@ -87,21 +87,19 @@ export function BulkBar({
       ))}
       {asked.value !== undefined &&
         (isOnTicked ? (
-          <ConfirmDialog
-            title={`${bulkLabels[asked.value]}: ${many(ticked.size, 'key')}`}
-            verb={`${bulkLabels[asked.value]} ${many(ticked.size, 'key')}`}
-            isDangerous={asked.value === 'remove'}
-            onYes={async () => {
-              const isDone = await actOnEach(asked.peek() as ActionName, location.queue, [
-                ...ticked,
-              ])
-              if (isDone) onClear()
-              return isDone
+          <TickedDialog
+            queue={location.queue}
+            keys={[...ticked]}
+            action={asked.value}
+            onDone={() => {
+              // Together: with the filters alone, the dialog for all that match would follow.
+              batch(() => {
+                close()
+                onClear()
+              })
             }}
             onClose={close}
-          >
-            <p>{effects[asked.value]}</p>
-          </ConfirmDialog>
+          />
         ) : (
           <AllDialog
             key={asked.value}
@@ -112,6 +110,39 @@ export function BulkBar({
           />
         ))}
     </div>
+  )
+}
+
+/** Asks for confirmation for the selected keys. No further key is changed once it is cancelled or left. */
+function TickedDialog({
+  queue,
+  keys,
+  action,
+  onDone,
+  onClose,
+}: {
+  readonly queue: string
+  readonly keys: readonly string[]
+  readonly action: BulkAction
+  readonly onDone: () => void
+  readonly onClose: () => void
+}): JSX.Element {
+  const left = useMemo(() => new AbortController(), [])
+  useEffect(() => () => left.abort(), [])
+  return (
+    <ConfirmDialog
+      title={`${bulkLabels[action]}: ${many(keys.length, 'key')}`}
+      verb={`${bulkLabels[action]} ${many(keys.length, 'key')}`}
+      isDangerous={action === 'remove'}
+      onYes={async () => {
+        const isDone = await actOnEach(action, queue, keys, left.signal)
+        if (isDone) onDone()
+        return isDone
+      }}
+      onClose={onClose}
+    >
+      <p>{effects[action]}</p>
+    </ConfirmDialog>
   )
 }
 
@@ -146,7 +177,13 @@ export function AllDialog({
   return (
     <ConfirmDialog
       title={`${bulkLabels[action]}: all that match`}
-      verb={isCounted ? `${bulkLabels[action]} ${many(value.count, 'key')}` : 'Counting …'}
+      verb={
+        isCounted
+          ? `${bulkLabels[action]} ${many(value.count, 'key')}`
+          : typeof value === 'string'
+            ? bulkLabels[action]
+            : 'Counting …'
+      }
       isDangerous={action === 'remove'}
       isWaiting={!isCounted || value.count === 0}
       typed={action === 'remove' ? queue : undefined}

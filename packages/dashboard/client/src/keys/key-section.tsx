@@ -112,7 +112,8 @@ export function KeySection({ location }: { readonly location: QueueLocation }): 
         <Pages location={location} list={list} />
       </header>
       {canTick && (keys.size > 0 || filter !== '') && (
-        <BulkBar location={location} ticked={keys} onClear={() => tick(new Set())} />
+        // Its dialog is for these filters, and Back may change them under it.
+        <BulkBar key={filter} location={location} ticked={keys} onClear={() => tick(new Set())} />
       )}
       {list.trouble !== undefined && (
         <p class="none tone-bad" role="alert">

@@ -83,21 +83,30 @@ export async function act(request: ActionRequest): Promise<boolean> {
   }
 }
 
-/** Sends an action for each of several keys, and shows one result. */
+/** Sends an action for each of several keys until it is cancelled, and shows one result. */
 export async function actOnEach(
   action: ActionName,
   queue: string,
   keys: readonly string[],
+  cancelled: AbortSignal,
 ): Promise<boolean> {
   let changed = 0
+  let sent = 0
   try {
     for (const key of keys) {
+      if (cancelled.aborted) break
+      sent += 1
       const result = await send({ queue, action, key })
       changed += result.changed
     }
-    notify('done', `${changed} of ${keys.length} keys changed.`)
+    notify(
+      'done',
+      sent < keys.length
+        ? `Cancelled after ${changed} of ${keys.length} keys.`
+        : `${changed} of ${keys.length} keys changed.`,
+    )
     void refresh()
-    return true
+    return !cancelled.aborted
   } catch (error) {
     notify('failed', `Stopped after ${changed} of ${keys.length} keys: ${messageOf(error)}`)
     return false
