@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { afterEach, describe, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { hasChromium } from './browser/chromium.ts'
 import { serve } from './browser/served.ts'
 import { startBrowser } from './browser/stage.ts'
@@ -95,6 +95,20 @@ describe.skipIf(!hasChromium)('the connection of the page', { timeout: 240_000 }
     await page.getByRole('button', { name: 'Reload the page' }).press('Enter')
     await visit.until(() => visit.count('.trouble'), 0)
     await visit.reads('h1', 'orders')
+    await visit.end()
+  })
+
+  it('to a server that does not have the script of the page: it says to reload it', async () => {
+    const { visit, page } = await setUp(100)
+    visit.expected.push(/404/)
+    const missing = { status: 404, json: { code: 'ERR_NOT_FOUND', message: 'no such file' } }
+    await page.route('**/assets/*', (route) => route.fulfill(missing))
+    await page.reload()
+    await visit.reads('body', /^Loading the page\. If it does not appear, reload it\.$/)
+    await page.unroute('**/assets/*')
+    await page.reload()
+    await visit.reads('.freshness', /^live/)
+    expect(await page.locator('#app').textContent()).not.toContain('Loading the page')
     await visit.end()
   })
 

@@ -6,6 +6,7 @@ import { serveDashboard } from '../src/node.ts'
 import { hasChromium } from './browser/chromium.ts'
 import { serve, token } from './browser/served.ts'
 import { startBrowser } from './browser/stage.ts'
+import { coded, failOnce } from './browser/stores.ts'
 import { ordersPage, overview, Visit } from './browser/visit.ts'
 import { visitOrders } from './browser/visit-orders.ts'
 
@@ -90,6 +91,40 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     expect(await visit.page.getByLabel('Item, as JSON').inputValue()).toBe('{"half":')
     expect(await visit.page.locator('.errors details').getAttribute('open')).not.toBeNull()
     await visit.reads('.json', /"four": 4/)
+    await visit.end()
+  })
+
+  it('says of when an item is, and shows none of a key that was removed since', async () => {
+    const key = 'json:{"four":4}'
+    const { queue, visit } = await visitOrders(stage, 0, { at: 'key', queue: 'orders', key })
+    await queue.add({ four: 4 })
+    await visit.page.click('text=show the item')
+    await visit.reads('.panel .aside', /item read (<1|\d) s ago hide the item/)
+    await queue.inspect.remove(key)
+    await visit.reads('.panel', /This key is not stored/)
+    await queue.add({ four: 4 })
+    await visit.reads('.panel .aside', /show the item/)
+    expect(await visit.page.locator('.json').textContent()).not.toContain('"four": 4')
+    await visit.end()
+  })
+
+  it('opens a code of failures in one queue at a time', async () => {
+    const { driver, queue, visit } = await visitOrders(stage, 0, { at: 'failures' })
+    const { page } = visit
+    const mails = stores.queue(driver, 'mails')
+    for (const each of [queue, mails]) await failOnce(each, 'a', coded('E_HOST', 'is away'))
+    const opened = page.locator('.failure-row.open .failure-queue')
+    await page.locator('.failure-row', { hasText: 'mails' }).locator('.failure-code').click()
+    expect(await opened.allInnerTexts()).toEqual(['mails'])
+    await page.reload()
+    await visit.until(() => opened.allInnerTexts(), ['mails'])
+    await page.locator('.failure-row', { hasText: 'orders' }).locator('.failure-code').click()
+    expect(await opened.allInnerTexts()).toEqual(['orders'])
+    await opened.click()
+    await visit.until(() => visit.count('.failure-details'), 1)
+    await page.getByRole('link', { name: 'Failures of every queue' }).click()
+    await visit.until(() => visit.count('.failure-row'), 2)
+    expect(await opened.allInnerTexts()).toEqual(['orders'])
     await visit.end()
   })
 

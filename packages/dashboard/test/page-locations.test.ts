@@ -25,6 +25,7 @@ const locations: readonly PageLocation[] = [
   { at: 'failures' },
   { at: 'failures', queue: '', code: 'E &x=1#', range: '24h' },
   { at: 'failures', queue: 'a?b#c' },
+  { at: 'failures', code: 'E', codeOf: 'a?b#c' },
   { at: 'key', queue: 'pods', key: 'json:{"a":"\u202e?&#"}' },
   { at: 'key', queue: 'q', key: '👩‍🚀/ключ\n' },
 ]

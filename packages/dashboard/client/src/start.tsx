@@ -34,6 +34,8 @@ async function signInByAddress(): Promise<void> {
 
 listenToFailures()
 const app = document.getElementById('app')
+// What it says until then.
+app?.replaceChildren()
 if (app !== null) render(<App />, app)
 listenToKeys()
 keepFocus()

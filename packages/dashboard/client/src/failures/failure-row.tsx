@@ -118,10 +118,11 @@ export function FailureRow({
   readonly range: HistoryRange
 }): JSX.Element {
   const { queue, code, failed, perStep, lastAt, keys, runs } = group
-  const isOpen = location.code === code
+  const { code: open, codeOf = queue, ...rest } = location
+  const isOpen = open === code && codeOf === queue
   const toggle = () => {
-    const { code: _, ...rest } = location
-    replaceLocation(isOpen ? rest : { ...rest, code })
+    const other = location.queue === undefined ? { code, codeOf: queue } : { code }
+    replaceLocation(isOpen ? rest : { ...rest, ...other })
   }
   return (
     <li class={`failure-row ${isOpen ? 'open' : ''}`} data-row={`${queue} ${code}`}>
@@ -139,7 +140,7 @@ export function FailureRow({
           </span>
         </button>
         {location.queue === undefined && (
-          <a class="failure-queue" href={hashOf({ ...location, queue })}>
+          <a class="failure-queue" href={hashOf({ ...(isOpen ? { ...rest, code } : rest), queue })}>
             <Name text={queue} />
           </a>
         )}

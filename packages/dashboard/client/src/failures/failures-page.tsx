@@ -11,8 +11,8 @@ import { atLeast, many } from '../text/figures.ts'
 import { useHeldRows, useHold } from '../ui/held-rows.ts'
 import { FailureRow } from './failure-row.tsx'
 
-function everyQueue({ queue: _, ...rest }: FailuresLocation): FailuresLocation {
-  return rest
+function everyQueue({ queue = '', ...rest }: FailuresLocation): FailuresLocation {
+  return rest.code === undefined ? rest : { ...rest, codeOf: queue }
 }
 
 /** Failed runs by code: when, which keys, and what to do about all of them. */

@@ -1,23 +1,32 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
+import { useEffect } from 'preact/hooks'
 import type { KeyView } from '../../../src/wire.ts'
 import { messageOf, request } from '../live/ask.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Panel } from '../ui/panel.tsx'
+import { Age } from '../ui/times.tsx'
 import { JsonText } from './json-text.tsx'
 
 /** The stored key as JSON; with its item only on request. */
 export function ItemPanel({ view }: { readonly view: KeyView }): JSX.Element {
-  const item = useSignal<{ readonly value: unknown } | undefined>(undefined)
+  const item = useSignal<{ readonly value: unknown; readonly at: number } | undefined>(undefined)
   const trouble = useSignal('')
   const { queue, key, line } = view
+  const isStored = line !== undefined
+  useEffect(() => {
+    // What is stored under this key later is another one.
+    if (isStored) return
+    item.value = undefined
+    trouble.value = ''
+  }, [isStored])
 
   const show = async () => {
     try {
       const params = new URLSearchParams({ queue, key, item: '1' })
       const whole = await request<KeyView>(`api/key?${params}`)
       trouble.value = whole.line === undefined ? 'the key is no longer stored' : ''
-      if (whole.line !== undefined) item.value = { value: whole.line.item }
+      if (whole.line !== undefined) item.value = { value: whole.line.item, at: whole.at }
     } catch (error) {
       trouble.value = messageOf(error)
     }
@@ -40,15 +49,21 @@ export function ItemPanel({ view }: { readonly view: KeyView }): JSX.Element {
               show the item
             </button>
           ) : (
-            <button
-              type="button"
-              class="link"
-              onClick={() => {
-                item.value = undefined
-              }}
-            >
-              hide the item
-            </button>
+            <>
+              {/* An add may replace it, and nothing else that is shown changes with it. */}
+              <span>
+                item read <Age at={item.value.at} /> ago
+              </span>{' '}
+              <button
+                type="button"
+                class="link"
+                onClick={() => {
+                  item.value = undefined
+                }}
+              >
+                hide the item
+              </button>
+            </>
           )}
           <CopyButton text={text} what="the JSON" />
         </>

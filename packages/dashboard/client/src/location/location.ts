@@ -45,6 +45,8 @@ export interface FailuresLocation {
   readonly queue?: string
   /** The code whose failed runs are shown one by one. */
   readonly code?: string
+  /** The queue of that code where every queue is shown; each one if absent. */
+  readonly codeOf?: string
   /** 5 minutes if absent. */
   readonly range?: HistoryRange
 }
@@ -124,6 +126,7 @@ export function hashOf(location: PageLocation): string {
   } else if (location.at === 'failures') {
     if (location.queue !== undefined) params.set('queue', location.queue)
     if (location.code !== undefined) params.set('code', location.code)
+    if (location.codeOf !== undefined) params.set('codeOf', location.codeOf)
   } else {
     params.set('queue', location.queue)
     if (location.at === 'key') params.set('key', location.key)
@@ -159,10 +162,12 @@ export function locationOf(hash: string): PageLocation {
   }
   if (path === 'failures') {
     const code = params.get('code')
+    const codeOf = params.get('codeOf')
     return {
       at: 'failures',
       ...(queue === null ? {} : { queue }),
       ...(code === null ? {} : { code }),
+      ...(codeOf === null ? {} : { codeOf }),
       ...rangeOf(params),
     }
   }
