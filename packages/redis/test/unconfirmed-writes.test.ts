@@ -25,6 +25,8 @@ function fakeStore({ replicas = 0, isCluster = false } = {}) {
   const servers = {
     primary: 'p1~0',
     replicas: 1,
+    /** How many replicas the primary has when it is asked. */
+    found: 1,
     floor: null as string | null,
     /** Why nothing is confirmed. */
     cause: undefined as unknown,
@@ -64,8 +66,8 @@ function fakeStore({ replicas = 0, isCluster = false } = {}) {
       },
     }),
     async progress() {
-      servers.replicas = 1
-      return { primary: servers.primary, following: 1, connected: 1 }
+      servers.replicas = servers.found
+      return { primary: servers.primary, following: servers.found, connected: servers.found }
     },
     subscribe: async () => async () => {},
     close: async () => {},
@@ -86,6 +88,15 @@ function fakeStore({ replicas = 0, isCluster = false } = {}) {
     noteAdd(key: string) {
       const replies = [{ outcome: 'added', dueAt: now, failures: 0 }] as const
       keeper.noteAdds('q', [ask(key)], { replies, written }, askOptions.dedupe)
+    },
+    /** Fills the journal of a queue with adds, the keys of which are numbers. */
+    fill() {
+      const item = 'x'.repeat(64_000)
+      for (let key = 0; key < 525; key += 1) {
+        const replies = [{ outcome: 'added', dueAt: now, failures: 0 }] as const
+        const asks = [{ ...ask(String(key)), item }]
+        keeper.noteAdds('q', asks, { replies, written }, askOptions.dedupe)
+      }
     },
     noteFinish(finish: Finish, dueAt: number) {
       const replies = [{ outcome: 'delayed', dueAt, failures: 1 }] as const
@@ -162,4 +173,38 @@ test('a pause waits for a replica that came after the store was opened, and not 
   durable.servers.cause = servers.cause
   const pausing = durable.store.run('pause', 'q', ['1'])
   await expect(pausing).rejects.toMatchObject({ code: 'ERR_UNKNOWN_OUTCOME' })
+})
+
+test('a full journal makes room at once: without replicas it keeps the newer half', async () => {
+  const { keeper, servers, runs, barriers, fill } = fakeStore()
+  Object.assign(servers, { replicas: 0, found: 0 })
+  fill()
+  await keeper.makeRoom('q')
+  expect(barriers).toEqual([])
+  servers.primary = 'p2~0'
+  await keeper.look()
+  const repeated = runs('import').flatMap((words) => words.filter((word) => /^\d{1,3}$/.test(word)))
+  expect(repeated).toContain('524')
+  expect(repeated).not.toContain('123')
+})
+
+test('a full journal makes room at once: replicas are asked for everything in it', async () => {
+  const { keeper, servers, barriers, runs, fill } = fakeStore()
+  fill()
+  await keeper.makeRoom('q')
+  expect(barriers).toEqual([[1, 10_000]])
+  servers.primary = 'p2~0'
+  await keeper.look()
+  expect(runs('import')).toEqual([])
+})
+
+test('an add is refused while the replicas do not confirm what is in a full journal', async () => {
+  const { keeper, servers, fill } = fakeStore()
+  fill()
+  servers.cause = new Error('0 of 1 replicas have it')
+  await expect(keeper.makeRoom('q')).rejects.toMatchObject({
+    code: 'ERR_STORE_BUSY',
+    retryable: true,
+    cause: { message: 'not confirmed' },
+  })
 })

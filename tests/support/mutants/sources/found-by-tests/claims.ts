@@ -368,4 +368,18 @@ export const foundByTestsOfClaims: readonly FoundByTest[] = [
       title: 'a stored item that does not match is parked, reported',
     },
   },
+  {
+    name: 'a queue that is closed asks on and on whether a transaction has committed',
+    edits: [
+      {
+        file: 'packages/queue/src/leases/commit-watch.ts',
+        find: 'if (!this.#isOpen(ref.deref())) this.#unknown.delete(token)',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/leases/commit-watch.test.ts',
+      title: 'once its queue is closed',
+    },
+  },
 ]

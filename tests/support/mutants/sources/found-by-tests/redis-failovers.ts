@@ -284,4 +284,32 @@ export const foundByTestsOfRedisFailovers: readonly FoundByTest[] = [
       title: 'is not taken for an empty one without its description',
     },
   },
+  {
+    name: 'on Redis, a full list of adds that a failover could lose refuses adds until replicas are asked by the clock',
+    edits: [
+      {
+        file: 'packages/redis/src/journal-keeper.ts',
+        find: '      if (journal.isFull) {',
+        replace: '      if (false as boolean) {',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/unconfirmed-writes.test.ts',
+      title: 'a full journal makes room at once: without replicas it keeps the newer half',
+    },
+  },
+  {
+    name: 'on Redis, a full list of adds that a failover could lose drops half of them though replicas do not have them',
+    edits: [
+      {
+        file: 'packages/redis/src/journal-keeper.ts',
+        find: 'if (connections.replicasOf(slot) === 0) journal.halve(primary)',
+        replace: 'if (true as boolean) journal.halve(primary)',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/unconfirmed-writes.test.ts',
+      title: 'an add is refused while the replicas do not confirm what is in a full journal',
+    },
+  },
 ]
