@@ -2,6 +2,7 @@ import type { Clock } from '@sluice/core'
 import type { FakeClock } from '@sluice/core/testing'
 import { describe, expect, test } from 'vitest'
 import { createWorker, type HandlerContext, SluiceError } from '../../src/index.ts'
+import { fakeRealTime } from '../support/real-time.ts'
 import { late, leasedSetups, Scene, SteppedWorker, seen } from '../support/setups.ts'
 
 const leaseMs = 30_000
@@ -79,6 +80,56 @@ describe('Leases: nothing is handed out whose local deadline has passed', () => 
     scene.late.letGo('adopt')
     await scene.quiet()
     expect(waiting.value).toMatchObject({ key: 'a', crashes: 0 })
+  })
+})
+
+describe('Leases: a key that was claimed ahead, and whose lease ended before it is given back', () => {
+  async function setUp() {
+    const scene = new Scene(late)
+    const clock = new BlockedClock(scene.clock)
+    const queue = scene.queue({ clock, prefetch: 5, timeoutMs: 10 * leaseMs })
+    await queue.addMany(['first', 'second'])
+    const stepped = new SteppedWorker(queue)
+    await scene.quiet()
+    scene.late.hold('finish')
+    clock.block(leaseMs)
+    return { scene, clock, queue, stepped }
+  }
+
+  test('stays with its process for another lease, and for three at most', async () => {
+    const { scene, clock, queue, stepped } = await setUp()
+    await queue.shutDown()
+    await scene.quiet()
+    expect(await scene.row('second')).toMatchObject({ leaseUntil: clock.now() + leaseMs })
+    const other = scene.queue({ clock })
+    const waiting = seen(other.get())
+    await scene.clock.step(2.5 * leaseMs)
+    expect(await scene.row('second')).toMatchObject({ crashes: 0 })
+    await scene.clock.step(leaseMs)
+    expect(waiting.value).toMatchObject({ key: 'second', crashes: 1 })
+    scene.late.letGo('finish')
+    stepped.endAll()
+    await stepped.worker.stop()
+  })
+
+  test('is reported when it cannot be renewed', async () => {
+    const { scene, queue, stepped } = await setUp()
+    const time = fakeRealTime()
+    const error = new SluiceError('ERR_STORE', 'out of reach', { retryable: true })
+    scene.late.before = ({ verb }) => {
+      if (verb === 'renew') throw error
+    }
+    const down = queue.shutDown()
+    await scene.quiet()
+    expect(scene.errors).toContain(error)
+    expect(scene.late.count('expire')).toBe(0)
+    scene.late.before = () => undefined
+    scene.late.letGo('finish')
+    await time.pass(2_000)
+    await down
+    scene.errors = []
+    stepped.endAll()
+    await stepped.worker.stop()
   })
 })
 

@@ -382,4 +382,18 @@ export const foundByTestsOfClaims: readonly FoundByTest[] = [
       title: 'once its queue is closed',
     },
   },
+  {
+    name: 'a process whose store fails while it keeps an expired lease ends with an unhandled rejection',
+    edits: [
+      {
+        file: 'packages/queue/src/leases/lease-ends.ts',
+        find: 'await calls.renew(doubtful',
+        replace: 'void calls.renew(doubtful',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/held/late-hand-outs.test.ts',
+      title: 'is reported when it cannot be renewed',
+    },
+  },
 ]

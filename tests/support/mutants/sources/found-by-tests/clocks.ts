@@ -142,4 +142,32 @@ export const foundByTestsOfClocks: readonly FoundByTest[] = [
       title: 'Time: what is a step',
     },
   },
+  {
+    name: 'an expired lease of a key that is being given back is extended by no time, and found expired at once',
+    edits: [
+      {
+        file: 'packages/queue/src/leases/lease-ends.ts',
+        find: 'await calls.renew(doubtful, doubtMs || leaseMs)',
+        replace: 'await calls.renew(doubtful, doubtMs)',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/held/late-hand-outs.test.ts',
+      title: 'stays with its process for another lease, and for three at most',
+    },
+  },
+  {
+    name: 'a key that cannot be given back is kept from all others for ever',
+    edits: [
+      {
+        file: 'packages/queue/src/leases/lease-ends.ts',
+        find: 'if (doubtMs === 0 && returning.size === 0)',
+        replace: 'if (doubtMs === 0)',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/held/late-hand-outs.test.ts',
+      title: 'stays with its process for another lease, and for three at most',
+    },
+  },
 ]
