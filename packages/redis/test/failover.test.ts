@@ -71,6 +71,8 @@ describe.skipIf(!hasRedis)('a failover that loses the last writes', () => {
     await loseWrites(async () => {
       await driver.add('q', late.map(ask), options)
       await driver.add('q', [{ ...ask('delayed'), delayMs: 60_000 }], options)
+      await driver.add('q', [ask('cancelled')], options)
+      assert.deepEqual(await driver.cancel?.('q', ['cancelled']), ['cancelled'])
       const finishes = claims.map(
         ({ key, token }) => ({ as: 'done', key, token, forget: true }) as const,
       )

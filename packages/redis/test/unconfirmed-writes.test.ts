@@ -28,6 +28,8 @@ function fakeStore({ replicas = 0, isCluster = false } = {}) {
     /** How many replicas the primary has when it is asked. */
     found: 1,
     floor: null as string | null,
+    /** Whether a claim finds a key. */
+    isDue: true,
     /** Why nothing is confirmed. */
     cause: undefined as unknown,
   }
@@ -38,8 +40,9 @@ function fakeStore({ replicas = 0, isCluster = false } = {}) {
     if (name === 'ZSCORE') return servers.floor
     if (name !== 'EVALSHA') return 1
     const head = [now, 0, servers.primary.slice(0, 2), '', 10]
+    const claimed = servers.isDue ? ['a', null, 1] : []
     return second === scripts.claim.sha
-      ? [...head, 0, '', [], 7, now, 'a', null, 1]
+      ? [...head, 0, '', [], 7, now, ...claimed]
       : [...head, 0, 0, 0]
   }
   const connections: Connections = {
@@ -122,14 +125,30 @@ test('an add is repeated on a new primary until replicas were asked after it, an
 })
 
 test('a retry that is repeated keeps the rest of its delay', async () => {
-  const { keeper, servers, noteFinish, runs } = fakeStore()
+  const { store, keeper, servers, noteFinish, runs } = fakeStore()
   noteFinish({ as: 'retry', key: 'a', token: 7, delayMs: 60_000 }, now + 60_000)
   noteFinish({ as: 'retry', key: 'b', token: 8, delayMs: 0 }, never)
+  store.time.note(now + 10_000, 0)
   servers.primary = 'p2~0'
   await keeper.look()
   const [repeated] = runs('finish')
   const ways = repeated?.filter((word) => word.startsWith('["t"')).map((way) => JSON.parse(way)[1])
-  expect(ways).toEqual([60_000, 0])
+  expect(ways).toEqual([50_000, 0])
+})
+
+test('a finish that was not answered is made again, also on the same primary', async () => {
+  const { keeper, runs } = fakeStore()
+  keeper.noteReleases('q', [{ as: 'done', key: 'a', token: 7, forget: false }], undefined)
+  await keeper.look()
+  await keeper.look()
+  expect(runs('finish').map((words) => words.slice(-3))).toEqual([['a', '7', 'd']])
+})
+
+test('a close waits until the replicas have everything', async () => {
+  const { keeper, barriers, noteAdd } = fakeStore()
+  noteAdd('a')
+  await keeper.close(300)
+  expect(barriers).toEqual([[1, 300]])
 })
 
 test('a journal that is closed leaves no timer, and sees no other primary', async () => {
@@ -146,9 +165,30 @@ test('a claim waits for replicas for a quarter of its lease', async () => {
   const take = async () => await claim(store, 'q', request, 1_000, () => {})
   expect((await take()).claims).toMatchObject([{ key: 'a', token: 7 }])
   expect(barriers).toEqual([[1, 2_000]])
+  await claim(store, 'q', { ...request, leaseMs: 3_600_000 }, 1_000, () => {})
+  expect(barriers.at(-1)).toEqual([1, 20_000])
   servers.cause = new Error('0 of 1 replicas have it')
   await assert.rejects(take, /did not confirm the claim in time/)
   expect(runs('finish')).toHaveLength(1)
+})
+
+test('what has written nothing waits for no replica', async () => {
+  const { store, barriers, servers } = fakeStore({ replicas: 1 })
+  servers.isDue = false
+  const request = { limit: 1, holder: 'h', claimId: '1', leaseMs: 8_000 }
+  expect((await claim(store, 'q', request, 1_000, () => {})).claims).toEqual([])
+  await store.run('counts', 'q', [])
+  await store.run('tick', 'q', [])
+  expect(barriers).toEqual([])
+})
+
+test('an add that fewer replicas confirmed than there are is repeated on a new primary', async () => {
+  const { keeper, servers, noteAdd, runs } = fakeStore({ replicas: 1 })
+  servers.replicas = 2
+  noteAdd('a')
+  servers.primary = 'p2~0'
+  await keeper.look()
+  expect(runs('import')).toHaveLength(1)
 })
 
 test('a new queue of a cluster begins above the tokens of the stores that it was moved from', async () => {
@@ -169,7 +209,14 @@ test('a pause waits for a replica that came after the store was opened, and not 
   expect(barriers).toEqual([[1, 20_000]])
   servers.cause = new ReplyError("NOPERM this user has no permissions to run the 'wait' command")
   await store.run('pause', 'q', ['1'])
-  const durable = fakeStore({ replicas: 1 })
+  servers.cause = new ReplyError('LOADING Redis is loading the dataset in memory')
+  await expect(store.run('pause', 'q', ['1'])).rejects.toMatchObject({
+    code: 'ERR_UNKNOWN_OUTCOME',
+  })
+  servers.cause = new ReplyError("NOPERM this user has no permissions to run the 'wait' command")
+  const durable = fakeStore({ replicas: 2 })
+  await durable.store.run('pause', 'q', ['1'])
+  expect(durable.barriers).toEqual([[2, 20_000]])
   durable.servers.cause = servers.cause
   const pausing = durable.store.run('pause', 'q', ['1'])
   await expect(pausing).rejects.toMatchObject({ code: 'ERR_UNKNOWN_OUTCOME' })

@@ -312,4 +312,89 @@ export const foundByTestsOfRedisFailovers: readonly FoundByTest[] = [
       title: 'an add is refused while the replicas do not confirm what is in a full journal',
     },
   },
+  {
+    name: 'on Redis, a key that was cancelled comes back with a failover',
+    edits: [
+      {
+        file: 'packages/redis/src/redis-driver.ts',
+        find: 'this.#opened?.journal.discard(queue, keys, when)',
+        replace: 'undefined',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/failover.test.ts',
+      title: 'acknowledged adds and finishes are repeated; tokens rise; nothing counts as crashed',
+    },
+  },
+  {
+    name: 'on Redis, a release whose answer was lost is not made again on the new primary',
+    edits: [
+      {
+        file: 'packages/redis/src/journal-keeper.ts',
+        find: 'journal.noteUnanswered(finishes, this.#environment.clock.monotonicMs())',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/unconfirmed-writes.test.ts',
+      title: 'a finish that was not answered is made again, also on the same primary',
+    },
+  },
+  {
+    name: 'on Redis, a close does not wait for the replicas',
+    edits: [
+      {
+        file: 'packages/redis/src/journal-keeper.ts',
+        find: 'await Promise.race([this.#untilFollowed(clock.monotonicMs() + graceMs), isOver])',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/unconfirmed-writes.test.ts',
+      title: 'a close waits until the replicas have everything',
+    },
+  },
+  {
+    name: "on Redis, an add that one of two replicas confirmed is lost with the other one's promotion",
+    edits: [
+      {
+        file: 'packages/redis/src/store.ts',
+        find: 'this.#replicas >= this.connections.replicasOf(slot)',
+        replace: '(true as boolean)',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/unconfirmed-writes.test.ts',
+      title: 'an add that fewer replicas confirmed than there are is repeated on a new primary',
+    },
+  },
+  {
+    name: 'on Redis, a claim that finds nothing fails while a replica is away',
+    edits: [
+      {
+        file: 'packages/redis/src/store.ts',
+        find: 'if (hasWritten?.(reply) === false) return reply',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/unconfirmed-writes.test.ts',
+      title: 'what has written nothing waits for no replica',
+    },
+  },
+  {
+    name: 'on Redis, a pause is confirmed by fewer replicas than the options demand',
+    edits: [
+      {
+        file: 'packages/redis/src/store.ts',
+        find: 'Math.max(this.#replicas, this.connections.replicasOf(slot))\n    if (replicas',
+        replace: 'this.connections.replicasOf(slot)\n    if (replicas',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/unconfirmed-writes.test.ts',
+      title:
+        'a pause waits for a replica that came after the store was opened, and not where WAIT is withheld',
+    },
+  },
 ]
