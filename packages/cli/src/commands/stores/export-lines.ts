@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises'
+import { open, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { manyWords } from '@sluice/core/words'
@@ -16,6 +16,8 @@ const linesMax = 500
 interface Sink {
   /** Whether it is a terminal, on which the data itself shows the progress. */
   readonly isSeen: boolean
+  /** Aborted when its reader has gone. A file has none. */
+  readonly closed?: AbortSignal
   write(text: string): Promise<void>
   end(): Promise<void>
 }
@@ -25,7 +27,7 @@ function fileError(error: unknown): CommandError {
   return new CommandError('ERR_FILE', message, exitCodes.failed, error)
 }
 
-async function fileSink(path: string): Promise<Sink> {
+async function fileSink(context: Context, path: string): Promise<Sink> {
   // Never overwrites a file: it may be the last backup. Opened before a key is read: once the stream has
   // failed, a write says only that it was destroyed.
   const file = await open(path, 'wx', 0o600).catch((error: unknown) => {
@@ -34,6 +36,14 @@ async function fileSink(path: string): Promise<Sink> {
   const stream = file.createWriteStream()
   const closed = finished(stream)
   closed.catch(() => {})
+  let isWhole = false
+  // A part of a queue is no export, and the file would be in the way when the command is repeated.
+  context.defer(async () => {
+    if (isWhole) return
+    stream.destroy()
+    await closed.catch(() => {})
+    await rm(path, { force: true })
+  })
   return {
     isSeen: false,
     async write(text) {
@@ -44,6 +54,7 @@ async function fileSink(path: string): Promise<Sink> {
     async end() {
       stream.end()
       await closed
+      isWhole = true
     },
   }
 }
@@ -72,9 +83,11 @@ export const exportLines: CommandSpec = {
     const { exportQueue } = await import('sluice/transfer')
     const source = createQueue<never>({ name: queue, driver: store.driver })
     context.defer(() => source.close())
-    const file = path === undefined ? undefined : await fileSink(resolve(terminal.cwd, path))
+    const file =
+      path === undefined ? undefined : await fileSink(context, resolve(terminal.cwd, path))
     const sink = file ?? {
       isSeen: terminal.stdout.isTTY,
+      closed: terminal.stdout.closed,
       write: (text: string) => print.data(text),
       end: async () => {},
     }
@@ -87,7 +100,7 @@ export const exportLines: CommandSpec = {
 
 /** Writes all lines; returns the number of keys, or `undefined` if the reader has gone. */
 async function writeAll(
-  { print, signal, terminal }: Context,
+  { print, signal }: Context,
   lines: AsyncIterable<string>,
   sink: Sink,
 ): Promise<number | undefined> {
@@ -106,7 +119,7 @@ async function writeAll(
   }
   for await (const line of lines) {
     signal.throwIfAborted()
-    if (terminal.stdout.closed.aborted) return undefined
+    if (sink.closed?.aborted === true) return undefined
     if (line.startsWith('{"key"')) count += 1
     batch.push(line)
     if (batch.length >= linesMax) await flush()
