@@ -6,7 +6,7 @@
 -- Reply: how many keys were looked at, negative if there were too many bytes for the rest, and the name of the last of
 -- them; then for each stored key its name, item, error, holder, and the numbers of its state, the trace contexts of
 -- the pending and of the claimed run; an absent text is false, and an item that is lost ''. When it examines: then the names of the keys whose row
--- does not agree with the sorted sets or the items.
+-- does not agree with the sorted sets, each with 's' before it, and of those whose item is lost, with 'i'.
 -- @include begin
 -- @include rows
 local bytesMax = numberArgument()
@@ -28,13 +28,17 @@ local function agrees(key, state)
   local dirty = state.token ~= 0 and state.due ~= inf and state.due
   return tonumber(call('ZSCORE', setOfPlace[state.place], member)) == scoreOf(state.place, state)
     and (tonumber(call('ZSCORE', dirtyKey, key)) or false) == dirty
-    and (not state.hasItem or call('HSTRLEN', itemsKey, key) > 0)
 end
 
 local whys = { [WHY_ADD] = 'add', [WHY_DELAY] = 'delay', [WHY_BACKOFF] = 'backoff' }
 for index, state in ipairs(readKeys(names)) do
   if bytesMax < 0 then
-    if not agrees(names[index], state) then replies[#replies + 1] = names[index] end
+    local key = names[index]
+    if not agrees(key, state) then
+      replies[#replies + 1] = 's' .. key
+    elseif state.hasItem and call('HSTRLEN', itemsKey, key) == 0 then
+      replies[#replies + 1] = 'i' .. key
+    end
   elseif state.place ~= NONE then
     local key = names[index]
     local item = state.hasItem and (call('HGET', itemsKey, key) or '')

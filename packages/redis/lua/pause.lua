@@ -4,7 +4,11 @@
 -- @include rows
 -- @include writes
 local wanted = argument()
-if wanted == (isPaused and '1' or '0') then return answer(0) end
+if wanted == (isPaused and '1' or '0') then
+  -- Whether it is paused is not known.
+  checkDescription()
+  return answer(0)
+end
 setMeta('paused', wanted)
 write()
 wake()

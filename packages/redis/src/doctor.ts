@@ -259,7 +259,7 @@ async function integrityFindings(store: Store): Promise<readonly Finding[]> {
   const found = await store.ofEachQueue((queue) => examine(store, queue))
   const damaged = found.flatMap(([queue, problem]): readonly Finding[] => {
     if (problem === undefined) return []
-    const summary = `queue ${queue} is damaged: ${problem}; stop what uses it, export it, purge it, and import what was exported`
+    const summary = `queue ${queue} is damaged: ${problem}`
     return [{ check, level: 'failure', summary, facts: { queue } }]
   })
   if (damaged.length > 0) return damaged

@@ -1576,12 +1576,16 @@ local member = memberOf(state.place, key, state.ready, state.seq)
 local dirty = state.token ~= 0 and state.due ~= inf and state.due
 return tonumber(call('ZSCORE', setOfPlace[state.place], member)) == scoreOf(state.place, state)
 and (tonumber(call('ZSCORE', dirtyKey, key)) or false) == dirty
-and (not state.hasItem or call('HSTRLEN', itemsKey, key) > 0)
 end
 local whys = { [WHY_ADD] = 'add', [WHY_DELAY] = 'delay', [WHY_BACKOFF] = 'backoff' }
 for index, state in ipairs(readKeys(names)) do
 if bytesMax < 0 then
-if not agrees(names[index], state) then replies[#replies + 1] = names[index] end
+local key = names[index]
+if not agrees(key, state) then
+replies[#replies + 1] = 's' .. key
+elseif state.hasItem and call('HSTRLEN', itemsKey, key) == 0 then
+replies[#replies + 1] = 'i' .. key
+end
 elseif state.place ~= NONE then
 local key = names[index]
 local item = state.hasItem and (call('HGET', itemsKey, key) or '')
@@ -1619,7 +1623,10 @@ local isThere = #workers > 0 or isPaused or call('HLEN', rowsKey) > 1
 local late = call('ZCOUNT', heldKey, '-inf', now - 60000)
 return answer(isThere and 1 or 0, late, workers)`, 'end)()'].join('\n'),
   pause: ['#!lua flags=allow-oom', parts.begin, 'return (function()', parts.rows, parts.writes, `local wanted = argument()
-if wanted == (isPaused and '1' or '0') then return answer(0) end
+if wanted == (isPaused and '1' or '0') then
+checkDescription()
+return answer(0)
+end
 setMeta('paused', wanted)
 write()
 wake()

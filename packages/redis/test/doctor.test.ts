@@ -254,6 +254,17 @@ describe.skipIf(!hasRedis)('doctor', () => {
         .map((queue) => `failure ${queue}`)
         .sort(),
     )
-    expect(found.find(({ facts }) => facts['queue'] === 'no item')?.summary).toContain('"ready"')
+    const summaryOf = (queue: string) =>
+      found.find(({ facts }) => facts['queue'] === queue)?.summary
+    expect(summaryOf('no row')).toMatch(/"ready" do not agree.*; stop what uses it, export it/)
+    // No export: it ends at such a key.
+    expect(summaryOf('no item')).toBe(
+      'queue no item is damaged: the items of the keys "ready" are lost; add each with its item, or remove it',
+    )
+    await add('no item', 'ready', 0)
+    expect((await integrity()).map(({ facts }) => facts['queue'])).not.toContain('no item')
+    await damaged.command('HDEL', 'sluice:{no item}:items', 'ready')
+    await driver.operate?.remove('no item', ['ready'])
+    expect((await integrity()).map(({ facts }) => facts['queue'])).not.toContain('no item')
   })
 })

@@ -64,8 +64,9 @@ describe.skipIf(!hasRedis)('a queue of which a key was deleted', () => {
     await expect(driver.tick('q', tick)).rejects.toMatchObject(damaged)
     // What writes does not make a new one, which would not say that the queue is paused.
     await expect(driver.add('q', [ask('c')], options)).rejects.toMatchObject(damaged)
-    assert.equal(await driver.operate?.resume('q'), 'unchanged')
+    await expect(driver.operate?.resume('q')).rejects.toMatchObject(damaged)
     await expect(driver.operate?.pause('q')).rejects.toMatchObject(damaged)
+    assert.equal(await driver.operate?.resume('another'), 'unchanged')
     await expect(driver.counts('q', { cap: 10 })).rejects.toMatchObject(damaged)
     assert.equal(await driver.operate?.purge('q'), 2)
     expect(await driver.counts('q', { cap: 10 })).toMatchObject({ ready: 0 })

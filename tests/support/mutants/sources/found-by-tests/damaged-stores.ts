@@ -100,4 +100,18 @@ export const foundByTestsOfDamagedStores: readonly FoundByTest[] = [
       title: 'ends an export',
     },
   },
+  {
+    name: 'doctor advises an export of a Redis queue with a lost item, which ends at it',
+    edits: [
+      {
+        file: 'packages/redis/src/verbs/examine.ts',
+        find: "text.startsWith('i') ? withoutItem : wrong",
+        replace: 'wrong',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/doctor.test.ts',
+      title: 'keys whose row and sets do not agree are a failure that names them',
+    },
+  },
 ]

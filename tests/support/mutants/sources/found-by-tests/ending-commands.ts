@@ -85,4 +85,18 @@ export const foundByTestsOfEndingCommands: readonly FoundByTest[] = [
     edits: [{ file: report, find: ' || depth > 8', replace: '' }],
     finder: { file: reports, title: 'ends with --debug although an error is its own cause' },
   },
+  {
+    name: 'an export to a file that fails leaves it, in the way of the next one',
+    edits: [
+      {
+        file: 'packages/cli/src/commands/stores/export-lines.ts',
+        find: 'if (isWhole) return',
+        replace: 'return',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/exporting.test.ts',
+      title: 'leaves none, and can be repeated',
+    },
+  },
 ]
