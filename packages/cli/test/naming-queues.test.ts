@@ -1,6 +1,8 @@
+import assert from 'node:assert/strict'
 import { SluiceError } from '@sluice/core'
 import { inspectStore, memoryDriver } from 'sluice'
 import { expect, test } from 'vitest'
+import { queues as queuesCommand } from '../src/commands/inspect/queues.ts'
 import { refuseUnknown } from '../src/stores/known-queue.ts'
 import { cli, json, output, scratchFolder } from './cli.ts'
 import { newFile } from './stores.ts'
@@ -101,4 +103,24 @@ test('all queues of a store are only read for a name that has no keys and is not
   await expect(refuse('orders')).rejects.toThrow('away')
   Object.assign(driver, { queues, counts })
   await store.close()
+})
+
+test('the names of all queues are listed without reading each of them', async () => {
+  const notes: string[] = []
+  const listed = async (...names: string[]): Promise<void> => {
+    const store = { queues: async () => names, queue: () => assert.fail('a queue is read') }
+    await queuesCommand.run({
+      input: { flag: () => false },
+      print: {
+        format: 'name',
+        isDocument: false,
+        names: async (all: readonly string[]) => void notes.push(...all),
+        note: async (text: string) => void notes.push(`note: ${text}`),
+      },
+      store: async () => ({ inspection: store }),
+    } as never)
+  }
+  await listed('mails', 'orders')
+  await listed()
+  expect(notes).toEqual(['mails', 'orders', 'note: no queues in this store'])
 })

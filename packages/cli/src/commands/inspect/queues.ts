@@ -4,6 +4,8 @@ import type { CommandSpec } from '../../command.ts'
 import { printWatched, watchOptions } from '../../rows/print-watched.ts'
 import { queueColumns, queueRows, withoutAge } from '../../rows/queue-rows.ts'
 
+const none = 'no queues in this store'
+
 export const queues: CommandSpec = {
   name: 'queues',
   summary: 'List the queues of a store and their state',
@@ -17,7 +19,13 @@ export const queues: CommandSpec = {
   ],
   json: '{ queues: [{ queue, severity, urgency, reason, paused, counts: { ready, delayed, backoff, processing, dirty, parked, idle }, capped, oldestReadyAt?, oldestAgeMs?, workers? }] }',
   async run(context) {
+    const { input, print } = context
     const { inspection } = await context.store('existing')
+    if (print.format === 'name' && !print.isDocument && !input.flag('watch')) {
+      // A store of many queues has them in one answer; their counts are several calls for each.
+      const names = await inspection.queues()
+      return await (names.length > 0 ? print.names(names) : print.note(none))
+    }
     await printWatched(context, {
       async look() {
         const rows = await queueRows(inspection)
@@ -26,7 +34,7 @@ export const queues: CommandSpec = {
           columns: queueColumns,
           name: ({ queue }) => queue,
           document: () => ({ queues: rows }),
-          none: 'no queues in this store',
+          none,
         }
       },
       asJson: withoutAge,
