@@ -52,6 +52,8 @@ class ClockWorker {
       stdio: ['pipe', 'pipe', 'inherit'],
       env: { ...environment, ...clock?.env },
     })
+    // EPIPE where it has ended, which its exit shows.
+    this.child.stdin?.on('error', () => {})
     createInterface({ input: this.child.stdout! }).on('line', (line) => {
       told.push(JSON.parse(line) as Told)
       this.#onTold()

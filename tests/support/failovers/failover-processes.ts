@@ -66,6 +66,8 @@ export class FailoverProcesses {
     const child = spawn(process.execPath, [...flags, this.#program, JSON.stringify(options)], {
       stdio: ['pipe', 'inherit', 'inherit'],
     })
+    // EPIPE where it has ended, which its exit shows.
+    child.stdin?.on('error', () => {})
     const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
     const member: Member = { name, path, child, ended, wasKilled: false }
     this.#members.push(member)

@@ -37,6 +37,8 @@ export class IdleProcess {
       trace === undefined ? node : [...tracer, '-o', trace, ...paths, ...node]
     this.#trace = trace
     this.#child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] })
+    // EPIPE where it has ended, which its output shows.
+    this.#child.stdin?.on('error', () => {})
     this.#input = createInterface({ input: this.#child.stdout! })
     this.#lines = this.#input[Symbol.asyncIterator]()
   }
@@ -53,9 +55,12 @@ export class IdleProcess {
   }
 
   async end(): Promise<void> {
-    const ended = new Promise((resolve) => this.#child.once('exit', resolve))
-    this.#child.stdin?.end('end\n')
-    await ended
+    const { exitCode, signalCode } = this.#child
+    if (exitCode === null && signalCode === null) {
+      const ended = new Promise((resolve) => this.#child.once('exit', resolve))
+      this.#child.stdin?.end('end\n')
+      await ended
+    }
     this.#input.close()
   }
 

@@ -45,6 +45,8 @@ export class WorkingProcess {
     this.child = spawn(process.execPath, [...flags, program, address], {
       stdio: ['pipe', 'pipe', 'inherit'],
     })
+    // EPIPE where it has ended, which its silence shows.
+    this.child.stdin?.on('error', () => {})
     createInterface({ input: this.child.stdout! }).on('line', (line) => {
       this.said.push(JSON.parse(line))
       for (const look of this.#waiting) look()

@@ -76,6 +76,8 @@ export class WitnessedProcesses {
         },
       },
     )
+    // EPIPE where it has ended, which its exit shows.
+    child.stdin?.on('error', () => {})
     const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
     const member = { name, child, path, ended }
     this.#members.push(member)

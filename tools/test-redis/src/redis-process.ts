@@ -55,6 +55,11 @@ function environmentOf(clock: SteppedClock | undefined): Readonly<Record<string,
   return { ...clock.env, LD_PRELOAD: `${clock.env['LD_PRELOAD']}:libc.so.6` }
 }
 
+/** Whether a process has ended by itself or by a signal, as of a system that is out of memory. */
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null
+}
+
 const running = new Set<ChildProcess>()
 let isWatching = false
 
@@ -117,7 +122,7 @@ export class RedisProcess {
 
   /** Whether it was started, and neither stopped nor killed. It may be paused. */
   get isRunning(): boolean {
-    return this.#child !== undefined && this.#child.exitCode === null
+    return this.#child !== undefined && !hasEnded(this.#child)
   }
 
   get pid(): number {
@@ -142,12 +147,12 @@ export class RedisProcess {
     killWithParent(child)
     this.#child = child
     await until(`starting Redis on port ${this.port}`, async () => {
-      if (child.exitCode !== null) return true
+      if (hasEnded(child)) return true
       await this.command('PING')
       // Not that of another test, which may have taken the port first.
       return (await this.info('config_file')) === join(this.folder, 'redis.conf')
     })
-    if (child.exitCode !== null) {
+    if (hasEnded(child)) {
       throw new Error(`Redis did not start on port ${this.port}:\n${this.log()}`)
     }
     // A test that ends without a stop is not kept alive by it.
@@ -214,7 +219,7 @@ export class RedisProcess {
     this.#admin?.close()
     this.#admin = undefined
     this.#child = undefined
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+    if (child === undefined || hasEnded(child)) return
     const ended = new Promise((resolve) => child.once('exit', resolve))
     child.ref()
     child.kill(signal)

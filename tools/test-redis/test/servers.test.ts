@@ -55,6 +55,14 @@ describe.skipIf(!hasRedis)('servers', () => {
     assert.ok(!existsSync(folder))
   })
 
+  test('a server that was ended by a signal of another program does not run, and starts again', async () => {
+    const server = disposeLater(await startRedis())
+    process.kill(server.pid, 'SIGKILL')
+    await expect.poll(() => server.isRunning).toBe(false)
+    await server.start()
+    assert.ok(server.isRunning)
+  })
+
   test('a server starts on another port if a program has taken the one that was free', async () => {
     const other = disposeLater(await startRedis())
     const ports = [other.port, await freePort()]

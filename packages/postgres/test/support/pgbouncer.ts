@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +9,20 @@ const places = ['/usr/sbin/pgbouncer', '/usr/local/bin/pgbouncer', '/opt/homebre
 
 /** Where pgbouncer is; Debian has a package of that name. */
 export const pgbouncerPath: string | undefined = places.find((place) => existsSync(place))
+
+/**
+ * Where there is `setpriv`, the system kills the pooler together with the process that started it, however that
+ * one ends. It must change the user then: a change of the user by pgbouncer takes that back.
+ */
+const hasSetpriv = spawnSync('setpriv', ['--version'], { stdio: 'ignore' }).error === undefined
+
+function commandOf(settings: string): string[] {
+  const asRoot = userInfo().uid === 0
+  const program = pgbouncerPath ?? ''
+  if (!hasSetpriv) return [program, ...(asRoot ? ['-u', 'postgres'] : []), settings]
+  const user = asRoot ? ['--reuid', 'postgres', '--regid', 'postgres', '--init-groups'] : []
+  return ['setpriv', ...user, '--pdeathsig', 'KILL', program, settings]
+}
 
 /** A pooler in front of a server. */
 export interface Pooler {
@@ -55,17 +69,18 @@ default_pool_size = ${size}
 max_client_conn = 100
 `,
   )
-  const asRoot = userInfo().uid === 0
-  const child = spawn(pgbouncerPath ?? '', [...(asRoot ? ['-u', 'postgres'] : []), settings], {
-    stdio: ['ignore', 'ignore', 'pipe'],
+  const [command = '', ...args] = commandOf(settings)
+  const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'] })
+  const gone = new Promise((resolve) => child.once('exit', resolve))
+  await started(child).catch((error: unknown) => {
+    rmSync(folder, { recursive: true, force: true })
+    throw error
   })
-  await started(child)
   url.hostname = '127.0.0.1'
   url.port = String(port)
   return {
     url: url.href,
     async stop() {
-      const gone = new Promise((resolve) => child.once('exit', resolve))
       child.kill('SIGKILL')
       await gone
       rmSync(folder, { recursive: true, force: true })
@@ -80,6 +95,7 @@ function started(child: ChildProcess): Promise<void> {
       said += chunk.toString()
       if (said.includes('process up')) resolve()
     })
+    child.once('error', reject)
     child.once('exit', () => reject(new Error(`pgbouncer did not start: ${said}`)))
   })
 }
