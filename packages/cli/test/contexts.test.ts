@@ -189,6 +189,7 @@ test.each([
 test.each([
   [['config', 'set', 'dev'], 'a context is set to one store'],
   [['config', 'use'], 'name a context'],
+  [['config', 'list', 'dev'], 'takes no NAME: it lists all contexts'],
   [['config', 'use', 'dev', './dev.db'], 'a context is set to one store'],
   [['config', 'set', 'dev', 'nonsense'], 'is not the address of a store'],
 ])('%j is a usage error', async (argv, words) => {

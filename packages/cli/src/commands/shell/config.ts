@@ -52,7 +52,7 @@ export const config: CommandSpec = {
   name: 'config',
   summary: 'List and change contexts: names for stores',
   details:
-    'A context is an address of a store, @FILE for the address in a file, or $VARIABLE for the one in a variable; an address with a password is refused. The first one that is set is used by commands without -s, --context and $SLUICE_STORE; `use` changes that. They are kept in ~/.config/sluice/config.json, or the file that $SLUICE_CONFIG names.',
+    'A context is an address of a store, @FILE for the address in a file, or $VARIABLE for the one in a variable; an address with a password is refused. The first one that is set is used by commands without -s, --context and $SLUICE_STORE; `use` changes that. They are kept in the file that $SLUICE_CONFIG names, or else in sluice/config.json in $XDG_CONFIG_HOME, or in $APPDATA, or in ~/.config.',
   group: 'More',
   positionals: [
     {
@@ -74,7 +74,11 @@ export const config: CommandSpec = {
   json: '{ file, contexts: [{ name, store, isCurrent }] }',
   async run(context) {
     const { input, print, terminal } = context
-    if ((input.positional(0) ?? 'list') !== 'list') {
+    if ((input.positional(0) ?? 'list') === 'list') {
+      if (input.positional(1) !== undefined) {
+        throw usageError('`sluice config list` takes no NAME: it lists all contexts')
+      }
+    } else {
       const [, words] = await changeContexts(terminal, (before) => {
         const after = changed(context, before)
         return [after[0], after]
