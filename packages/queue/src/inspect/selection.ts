@@ -46,7 +46,7 @@ export interface SelectionCount {
 
 /** How an operation on many keys is begun. */
 export interface BulkOptions {
-  /** Called with the number of keys that will be changed; unless it returns true, none is. */
+  /** Called with the number of keys that will be changed; unless it returns true, none is. Default: all are. */
   readonly confirm?: ((found: SelectionCount) => boolean | Promise<boolean>) | undefined
 }
 
