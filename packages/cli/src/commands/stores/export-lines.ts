@@ -63,7 +63,7 @@ export const exportLines: CommandSpec = {
   name: 'export',
   summary: 'Write a queue as lines of JSON',
   details:
-    'Writes a header, the token buckets, every key, and a last line that marks the file as complete. Changes nothing; pause the queue for a snapshot of one moment.',
+    'Writes a header, the token buckets, every key, and a last line that marks the file as complete. With --file, a failure or an interruption leaves no file. Changes nothing; pause the queue for a snapshot of one moment.',
   group: 'Stores',
   positionals: [queueArgument],
   options: [
