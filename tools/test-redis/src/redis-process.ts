@@ -55,7 +55,7 @@ function environmentOf(clock: SteppedClock | undefined): Readonly<Record<string,
   return { ...clock.env, LD_PRELOAD: `${clock.env['LD_PRELOAD']}:libc.so.6` }
 }
 
-/** Whether a process has ended by itself or by a signal, as of a system that is out of memory. */
+/** Whether a process has ended, also by a signal, as of a system that is out of memory. */
 function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null
 }
