@@ -24,6 +24,13 @@ describe('the report of an error', () => {
     expect(text).toMatch(/^sluice: a key is locked \[ERR_STORE_BUSY\]; try again/)
   })
 
+  test('of a store that is busy says nothing of a lock, which Redis has none of', async () => {
+    const loading = 'Redis answered: LOADING Redis is loading the dataset in memory'
+    expect(await reported(new SluiceError('ERR_STORE_BUSY', loading))).toBe(
+      `sluice: ${loading} [ERR_STORE_BUSY]; try again\n`,
+    )
+  })
+
   test('is not empty where the error has no message', async () => {
     expect(await reported(new Error(''))).toContain('sluice: failed without a message [ERR_')
   })

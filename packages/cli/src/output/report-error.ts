@@ -8,7 +8,8 @@ import type { Printer } from './printer.ts'
 /** Advice for errors whose messages contain none. */
 const remedies: Readonly<Record<string, string>> = {
   ERR_SCHEMA_NEWER: 'install a newer @sluice/cli',
-  ERR_STORE_BUSY: 'try again; another process holds a lock',
+  // A lock, or a Redis that loads its data, or is a replica: the message says which.
+  ERR_STORE_BUSY: 'try again',
   ERR_STORE_FULL: 'free some space, then try again',
   ERR_STORE_DAMAGED: 'run `sluice doctor` with the same store',
   ERR_STORE_FOREIGN: 'check the address of the store',
