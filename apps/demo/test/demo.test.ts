@@ -37,6 +37,8 @@ function show(...args: readonly string[]): Show {
   )
   // Its workers end when it does.
   onTestFinished(() => void child.kill('SIGKILL'))
+  // EPIPE where it has ended, which its output explains.
+  child.stdin.on('error', () => {})
   const lines: string[] = []
   const waiting: { text: string; resolve: (line: string) => void; reject: (e: Error) => void }[] =
     []

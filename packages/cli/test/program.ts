@@ -30,6 +30,8 @@ export function start(
     env: { ...process.env, ...env },
   })
   onTestFinished(() => void child.kill('SIGKILL'))
+  // EPIPE where it has ended, which its output explains.
+  child.stdin.on('error', () => {})
   let out = ''
   let err = ''
   const waiting = new Set<() => void>()
