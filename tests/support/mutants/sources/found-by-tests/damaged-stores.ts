@@ -114,4 +114,18 @@ export const foundByTestsOfDamagedStores: readonly FoundByTest[] = [
       title: 'keys whose row and sets do not agree are a failure that names them',
     },
   },
+  {
+    name: 'a Redis queue without a description is said to be resumed already',
+    edits: [
+      {
+        file: 'packages/redis/src/scripts.generated.ts',
+        find: "if wanted == (isPaused and '1' or '0') then\ncheckDescription()",
+        replace: "if wanted == (isPaused and '1' or '0') then",
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/missing-parts.test.ts',
+      title: 'is not taken for an empty one without its description',
+    },
+  },
 ]
