@@ -3,6 +3,7 @@ import { StoreProxy } from '@sluice/needs/store-proxy'
 import { hasRedis, startRedis } from '@sluice/test-redis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { redisDriver } from '../src/index.ts'
+import { ask, askOptions } from './support/asks.ts'
 
 const reads: Readonly<Record<string, (driver: Driver) => unknown>> = {
   counts: (driver) => driver.counts('q', { cap: 1 }),
@@ -15,8 +16,23 @@ const reads: Readonly<Record<string, (driver: Driver) => unknown>> = {
   adopt: (driver) => driver.adopt?.('q', '1-1'),
 }
 
+const lease = { key: 'a', token: 1 }
+const writes: Readonly<Record<string, (driver: Driver) => unknown>> = {
+  add: (driver) => driver.add('q', [ask('a')], askOptions),
+  cancel: (driver) => driver.cancel('q', ['a']),
+  claim: (driver) => driver.claim('q', { limit: 1, holder: 'h', claimId: '1-1', leaseMs: 1_000 }),
+  renew: (driver) => driver.renew('q', [lease], 1_000),
+  finish: (driver) => driver.finish('q', [{ as: 'retry', ...lease, delayMs: 0 }], askOptions),
+  expire: (driver) => driver.expire('q', [lease], { dedupe: 'client-go', maxCrashes: 9 }),
+  forget: (driver) => driver.forget('q', ['a']),
+  runNow: (driver) => driver.operate?.runNow('q', ['a']),
+}
+
 describe.skipIf(!hasRedis)('a connection that loses answers', () => {
-  test('leaves no outcome of a read unknown', async () => {
+  type Calls = Readonly<Record<string, (driver: Driver) => unknown>>
+
+  /** Cuts the connection under each call, and checks with what error it rejects. */
+  async function cutEach(calls: Calls, error: object): Promise<void> {
     const server = await startRedis()
     onTestFinished(() => server.dispose())
     const proxy = await StoreProxy.start(server.port)
@@ -25,15 +41,22 @@ describe.skipIf(!hasRedis)('a connection that loses answers', () => {
     const driver = redisDriver({ url })
     await driver.open({})
     onTestFinished(() => driver.close())
-    const reading = async (read: (driver: Driver) => unknown): Promise<unknown> =>
-      await read(driver)
-    for (const [name, read] of Object.entries(reads)) {
-      await reading(read)
-      const cut = reading(read)
+    const made = async (call: (driver: Driver) => unknown): Promise<unknown> => await call(driver)
+    for (const [name, call] of Object.entries(calls)) {
+      await made(call)
+      const cut = made(call)
       await proxy.become('cut')
-      await expect(cut, name).rejects.toMatchObject({ code: 'ERR_STORE', retryable: true })
+      await expect(cut, name).rejects.toMatchObject(error)
       await proxy.become('pass')
-      await expect.poll(() => reading(read).catch(() => 'again')).not.toBe('again')
+      await expect.poll(() => made(call).catch(() => 'again')).not.toBe('again')
     }
+  }
+
+  test('leaves no outcome of a read unknown', async () => {
+    await cutEach(reads, { code: 'ERR_STORE', retryable: true })
+  })
+
+  test('leaves the outcome of a write unknown', async () => {
+    await cutEach(writes, { code: 'ERR_UNKNOWN_OUTCOME' })
   })
 })

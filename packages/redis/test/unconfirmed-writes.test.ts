@@ -28,6 +28,10 @@ function fakeStore({ replicas = 0, isCluster = false } = {}) {
     /** How many replicas the primary has when it is asked. */
     found: 1,
     floor: null as string | null,
+    /** By which driver the queue was created now. */
+    creator: '',
+    /** Whether the registry refuses names. */
+    refusesNames: false,
     /** Whether a claim finds a key. */
     isDue: true,
     /** Why nothing is confirmed. */
@@ -38,8 +42,15 @@ function fakeStore({ replicas = 0, isCluster = false } = {}) {
   const watchers = new Set<() => void>()
   const reply = ([name = '', second = '']: readonly string[]): Reply => {
     if (name === 'ZSCORE') return servers.floor
+    if (name !== 'EVALSHA' && servers.refusesNames) throw new ReplyError('OOM command not allowed')
     if (name !== 'EVALSHA') return 1
-    const head = [now, 0, servers.primary.slice(0, 2), '', 10]
+    const head = [
+      now,
+      0,
+      servers.primary.slice(0, 2),
+      servers.creator && `${servers.creator}-${now}`,
+      10,
+    ]
     const claimed = servers.isDue ? ['a', null, 1] : []
     return second === scripts.claim.sha
       ? [...head, 0, '', [], 7, now, ...claimed]
@@ -254,4 +265,14 @@ test('an add is refused while the replicas do not confirm what is in a full jour
     retryable: true,
     cause: { message: 'not confirmed' },
   })
+})
+
+test('an add that has created its queue is made, also where the name cannot be written', async () => {
+  const { store, servers } = fakeStore()
+  const add = () => store.run('add', 'q', ['client-go', '1000', '', '0', '0'])
+  await add()
+  Object.assign(servers, { creator: store.id, refusesNames: true })
+  await add()
+  // The next one writes it, before it makes the queue.
+  await expect(add()).rejects.toThrow('OOM')
 })

@@ -25,6 +25,7 @@ import { foundByTestsOfPostgresServers } from './found-by-tests/postgres-servers
 import { foundByTestsOfPrograms } from './found-by-tests/programs.ts'
 import { foundByTestsOfQueues } from './found-by-tests/queues.ts'
 import { foundByTestsOfRedis } from './found-by-tests/redis.ts'
+import { foundByTestsOfRedisAnswers } from './found-by-tests/redis-answers.ts'
 import { foundByTestsOfRedisConnections } from './found-by-tests/redis-connections.ts'
 import { foundByTestsOfRedisFailovers } from './found-by-tests/redis-failovers.ts'
 import { foundByTestsOfRedisServers } from './found-by-tests/redis-servers.ts'
@@ -65,6 +66,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...foundByTestsOfPostgresPools,
   ...foundByTestsOfPostgresServers,
   ...foundByTestsOfRedis,
+  ...foundByTestsOfRedisAnswers,
   ...foundByTestsOfRedisConnections,
   ...foundByTestsOfRedisFailovers,
   ...foundByTestsOfRedisServers,
