@@ -31,8 +31,7 @@ const writes: Readonly<Record<string, (driver: Driver) => unknown>> = {
 describe.skipIf(!hasRedis)('a connection that loses answers', () => {
   type Calls = Readonly<Record<string, (driver: Driver) => unknown>>
 
-  /** Cuts the connection under each call, and checks with what error it rejects. */
-  async function cutEach(calls: Calls, error: object): Promise<void> {
+  async function open() {
     const server = await startRedis()
     onTestFinished(() => server.dispose())
     const proxy = await StoreProxy.start(server.port)
@@ -41,6 +40,12 @@ describe.skipIf(!hasRedis)('a connection that loses answers', () => {
     const driver = redisDriver({ url })
     await driver.open({})
     onTestFinished(() => driver.close())
+    return { proxy, driver }
+  }
+
+  /** Cuts the connection under each call, and checks with what error it rejects. */
+  async function cutEach(calls: Calls, error: object): Promise<void> {
+    const { proxy, driver } = await open()
     const made = async (call: (driver: Driver) => unknown): Promise<unknown> => await call(driver)
     for (const [name, call] of Object.entries(calls)) {
       await made(call)
@@ -58,5 +63,28 @@ describe.skipIf(!hasRedis)('a connection that loses answers', () => {
 
   test('leaves the outcome of a write unknown', async () => {
     await cutEach(writes, { code: 'ERR_UNKNOWN_OUTCOME' })
+  })
+
+  test('wakes workers for what may have become ready, and gives a key back again', async () => {
+    const { proxy, driver } = await open()
+    const woken: unknown[] = []
+    await driver.watch?.((queue) => woken.push(queue))
+    const request = { limit: 1, holder: 'h', claimId: '1-1', leaseMs: 3_600_000 }
+    await driver.add('q', [ask('a')], askOptions)
+    const { claims } = await driver.claim('q', request)
+    const [{ key, token } = lease] = claims
+    woken.length = 0
+    const releasing = Promise.resolve(
+      driver.finish('q', [{ as: 'release', key, token }], askOptions),
+    )
+    await proxy.become('cut')
+    await expect(releasing).rejects.toMatchObject({ code: 'ERR_UNKNOWN_OUTCOME' })
+    expect(woken).toContain('q')
+    await proxy.become('pass')
+    const states = async () => {
+      const reply = await Promise.resolve(driver.list('q', { limit: 1 })).catch(() => undefined)
+      return reply?.rows.map(({ state }) => state)
+    }
+    await expect.poll(states).toEqual(['ready'])
   })
 })

@@ -99,9 +99,11 @@ function fakeStore({ replicas = 0, isCluster = false } = {}) {
   const written = { now, lastSeq: 5, by: 'p1' }
   return {
     ...{ store, keeper, clock, servers, sent, barriers, watchers },
-    noteAdd(key: string) {
+    /** Notes an add that the process `by` has answered. */
+    noteAdd(key: string, by = 'p1') {
       const replies = [{ outcome: 'added', dueAt: now, failures: 0 }] as const
-      keeper.noteAdds('q', [ask(key)], { replies, written }, askOptions.dedupe)
+      const added = { replies, written: { ...written, by } }
+      keeper.noteAdds('q', [ask(key)], added, askOptions.dedupe)
     },
     /** Fills the journal of a queue with adds, the keys of which are numbers. */
     fill() {
@@ -135,6 +137,27 @@ test('an add is repeated on a new primary until replicas were asked after it, an
   expect(repeated).not.toContain('asked twice')
 })
 
+test('an add that the primary before has answered is repeated, though its answer came late', async () => {
+  const { keeper, noteAdd, runs } = fakeStore()
+  noteAdd('a', 'p0')
+  await keeper.look()
+  expect(runs('import')).toHaveLength(1)
+})
+
+test.for([
+  { ms: 9_000, count: 1 },
+  { ms: 12_000, count: 0 },
+])('an add of $ms ms ago is repeated $count times without replicas', async ({ ms, count }) => {
+  const { keeper, clock, servers, noteAdd, runs } = fakeStore()
+  Object.assign(servers, { replicas: 0, found: 0 })
+  noteAdd('a')
+  await clock.step(ms)
+  await keeper.look()
+  servers.primary = 'p2~0'
+  await keeper.look()
+  expect(runs('import')).toHaveLength(count)
+})
+
 test('a retry that is repeated keeps the rest of its delay', async () => {
   const { store, keeper, servers, noteFinish, runs } = fakeStore()
   noteFinish({ as: 'retry', key: 'a', token: 7, delayMs: 60_000 }, now + 60_000)
@@ -160,11 +183,18 @@ test('a close waits until the replicas have everything', async () => {
   noteAdd('a')
   await keeper.close(300)
   expect(barriers).toEqual([[1, 300]])
+  const single = fakeStore()
+  Object.assign(single.servers, { replicas: 0, found: 0 })
+  single.noteAdd('a')
+  // No time passes meanwhile, so that a wait would not end.
+  await single.keeper.close(300)
+  expect(single.barriers).toEqual([])
 })
 
 test('a journal that is closed leaves no timer, and sees no other primary', async () => {
   const { keeper, clock, watchers, noteAdd } = fakeStore()
   noteAdd('a')
+  noteAdd('b')
   expect([clock.waiters(), watchers.size]).toEqual([1, 1])
   await keeper.close(300)
   expect([clock.waiters(), watchers.size]).toEqual([0, 0])

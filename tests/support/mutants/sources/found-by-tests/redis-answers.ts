@@ -30,4 +30,74 @@ export const foundByTestsOfRedisAnswers: readonly FoundByTest[] = [
       title: 'an add that has created its queue is made, also where the name cannot be written',
     },
   },
+  {
+    name: 'on Redis, a release whose outcome is unknown is not noted, and the key counts as crashed',
+    edits: [
+      {
+        file: 'packages/redis/src/redis-driver.ts',
+        find: 'if (isUnknown) journal.noteReleases(queue, finishes, undefined)',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/lost-answers.test.ts',
+      title: 'wakes workers for what may have become ready, and gives a key back again',
+    },
+  },
+  {
+    name: 'on Redis, a change whose outcome is unknown wakes no worker',
+    edits: [
+      {
+        file: 'packages/redis/src/redis-driver.ts',
+        find: "if (SluiceError.is(error, 'ERR_UNKNOWN_OUTCOME')) this.#wake(queue)",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/lost-answers.test.ts',
+      title: 'wakes workers for what may have become ready, and gives a key back again',
+    },
+  },
+  {
+    name: 'on Redis, a late answer of the primary before counts as that of the new one, and its add is lost',
+    edits: [
+      {
+        file: 'packages/redis/src/journal-keeper.ts',
+        find: 'primary: isKnown ? known : (other ?? by)',
+        replace: 'primary: known',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/unconfirmed-writes.test.ts',
+      title: 'an add that the primary before has answered is repeated, though its answer came late',
+    },
+  },
+  {
+    name: 'on Redis, each add sets another timer',
+    edits: [
+      {
+        file: 'packages/redis/src/journal-keeper.ts',
+        find: 'this.#timer ??= this',
+        replace: 'this.#timer = this',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/unconfirmed-writes.test.ts',
+      title: 'a journal that is closed leaves no timer',
+    },
+  },
+  {
+    name: 'on Redis without replicas, adds of long ago are repeated after a restart',
+    edits: [
+      {
+        file: 'packages/redis/src/journal-keeper.ts',
+        find: 'if (expected === 0) journal.expired(primary, at - replayMs)',
+        replace: 'if (expected === 0) void at',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/unconfirmed-writes.test.ts',
+      title: 'ms ago is repeated',
+    },
+  },
 ]
