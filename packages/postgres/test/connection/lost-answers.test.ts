@@ -5,6 +5,7 @@ import type pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { DeadlineError } from '../../src/connection/deadline.ts'
 import { migrate, postgresDriver, schemaVersion, watchTable } from '../../src/index.ts'
+import { ask, askOptions } from '../support/asks.ts'
 import { type CuttingProxy, startProxy } from '../support/cutting-proxy.ts'
 import { poolOf } from '../support/server.ts'
 import { sharedServer } from '../support/shared-server.ts'
@@ -12,11 +13,18 @@ import { sharedServer } from '../support/shared-server.ts'
 const server = sharedServer()
 
 /** An open driver with two connections at most, through a proxy. */
-async function proxied(): Promise<{ readonly driver: Driver; readonly proxy: CuttingProxy }> {
+async function proxied(
+  more: { readonly notify?: boolean } = {},
+): Promise<{ readonly driver: Driver; readonly proxy: CuttingProxy }> {
   const proxy = await startProxy(server.port)
   const url = new URL(server.url)
   url.port = String(proxy.port)
-  const driver = postgresDriver({ connectionString: url.href, poolSize: 2, onWarning() {} })
+  const driver = postgresDriver({
+    connectionString: url.href,
+    poolSize: 2,
+    onWarning() {},
+    ...more,
+  })
   await driver.open({})
   onTestFinished(async () => {
     await driver.close()
@@ -55,6 +63,42 @@ test.each(Object.entries(reads))('%s reads again when its answer is lost', async
   proxy.cutNext('half a reply')
   await read(driver)
   expect(proxy.made).toBe(1)
+})
+
+const lease = { key: 'a', token: 1 }
+/** Each of them is one statement. */
+const writes: Readonly<Record<string, (driver: Driver) => unknown>> = {
+  add: (driver) => driver.add('q', [ask('a')], askOptions),
+  claim: (driver) => driver.claim('q', { limit: 1, holder: 'h', claimId: 'c', leaseMs: 1_000 }),
+  renew: (driver) => driver.renew('q', [lease], 1_000),
+  finish: (driver) => driver.finish('q', [{ as: 'done', ...lease, forget: false }], askOptions),
+  pause: (driver) => driver.operate?.pause('q'),
+}
+
+test.each(Object.entries(writes))(
+  '%s is not made again when its answer is lost, and its outcome is unknown',
+  async (_, write) => {
+    const { driver, proxy } = await proxied()
+    await write(driver)
+    proxy.cutNext('half a reply')
+    const cut = (async () => await write(driver))()
+    await expect(cut).rejects.toMatchObject({ code: 'ERR_UNKNOWN_OUTCOME' })
+    expect(proxy.made).toBe(1)
+  },
+)
+
+test('a finish whose answer is lost wakes workers, since it may have made a key ready', async () => {
+  const { driver, proxy } = await proxied({ notify: false })
+  await driver.add('q', [ask('a')], askOptions)
+  const woken: unknown[] = []
+  await driver.watch?.((queue) => woken.push(queue))
+  await driver.finish('q', [{ as: 'done', ...lease, forget: false }], askOptions)
+  expect(woken).toEqual([])
+  proxy.cutNext('half a reply')
+  const cut = (async () =>
+    await driver.finish('q', [{ as: 'done', ...lease, forget: false }], askOptions))()
+  await expect(cut).rejects.toMatchObject({ code: 'ERR_UNKNOWN_OUTCOME' })
+  await expect.poll(() => woken).toContain('q')
 })
 
 test('a read that is not answered twice is retryable, and its outcome is not unknown', async () => {

@@ -76,4 +76,18 @@ export const foundByTestsOfPostgresNotices: readonly FoundByTest[] = [
       title: 'watch.several.peers',
     },
   },
+  {
+    name: 'on Postgres, a finish whose answer is lost wakes no worker',
+    edits: [
+      {
+        file: 'packages/postgres/src/postgres-driver.ts',
+        find: 'await wakeSignal.wakeIfUnknown(queue, finish(store, queue, finishes, options))',
+        replace: 'await finish(store, queue, finishes, options)',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/lost-answers.test.ts',
+      title: 'a finish whose answer is lost wakes workers, since it may have made a key ready',
+    },
+  },
 ]

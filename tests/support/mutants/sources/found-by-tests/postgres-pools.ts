@@ -331,4 +331,32 @@ export const foundByTestsOfPostgresPools: readonly FoundByTest[] = [
       title: 'rows are dropped in one step, and not those whose items have changed',
     },
   },
+  {
+    name: 'on Postgres, a write whose answer is lost is made twice, and counts as not made',
+    edits: [
+      {
+        file: 'packages/postgres/src/connection/store.ts',
+        find: "return reads || name === 'findLockedKeys' ? read(send) : send()",
+        replace: 'return read(send)',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/lost-answers.test.ts',
+      title: 'is not made again when its answer is lost, and its outcome is unknown',
+    },
+  },
+  {
+    name: 'on Postgres, a renewal that is not answered takes all of the lease',
+    edits: [
+      {
+        file: 'packages/postgres/src/verbs/renew.ts',
+        find: 'now === null ? Math.max(renewMsMin, leaseMs * renewShare) : Infinity',
+        replace: 'Infinity',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/verbs/renewals.test.ts',
+      title: 'a renewal leaves time for two more tries',
+    },
+  },
 ]
