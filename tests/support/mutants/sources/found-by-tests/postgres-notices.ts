@@ -4,7 +4,7 @@ const listener = 'packages/postgres/src/notices/listener.ts'
 const watch = 'packages/postgres/src/notices/watch.ts'
 const finders = 'packages/postgres/test/connection/listener.test.ts'
 
-/** Defects of how the driver on Postgres listens to notices, and the tests that find them. */
+/** Defects of how the driver on Postgres listens to notices, wakes workers and reports outcomes, and the tests that find them. */
 export const foundByTestsOfPostgresNotices: readonly FoundByTest[] = [
   {
     name: 'a stop to listen on Postgres waits for a server that does not answer the proof of notices',
@@ -88,6 +88,35 @@ export const foundByTestsOfPostgresNotices: readonly FoundByTest[] = [
     finder: {
       file: 'packages/postgres/test/connection/lost-answers.test.ts',
       title: 'a finish whose answer is lost wakes workers, since it may have made a key ready',
+    },
+  },
+  {
+    name: 'on Postgres, keys that were finished are reported as failed where the transaction for others fails',
+    edits: [
+      {
+        file: 'packages/postgres/src/verbs/finish.ts',
+        find: "const later = await finishInTransaction(left).catch((error) =>\n    left.map((): Failure => ({ outcome: 'failed', error })),\n  )",
+        replace: 'const later = await finishInTransaction(left)',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/verbs/finishes-left.test.ts',
+      title:
+        'what one statement has finished stays finished, though the transaction for the others fails',
+    },
+  },
+  {
+    name: 'on Postgres, a key that was finished by a transaction gets the reply of another',
+    edits: [
+      {
+        file: 'packages/postgres/src/verbs/finish.ts',
+        find: 'return later[next - 1] as',
+        replace: 'return later[0] as',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/verbs/finishes-left.test.ts',
+      title: 'each key that one statement left gets its own reply',
     },
   },
 ]
