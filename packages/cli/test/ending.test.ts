@@ -1,12 +1,16 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { type FakeClock, fakeClock } from '@sluice/core/testing'
 import { expect, test } from 'vitest'
 import type { CommandSpec } from '../src/command.ts'
+import type { Context } from '../src/context.ts'
 import { Input } from '../src/input.ts'
 import { Printer } from '../src/output/printer.ts'
 import { Run } from '../src/run.ts'
 import { describeProgram } from '../src/run-cli.ts'
 import { Secrets } from '../src/stores/secrets.ts'
 import { Interrupted, type Terminal } from '../src/terminal.ts'
+import { output, scratchFolder } from './cli.ts'
 
 const never = new AbortController().signal
 
@@ -107,4 +111,25 @@ test('what an interruption makes fail is no error of its own', async () => {
     { interrupted: interruption.signal, endsAfterAbort: true },
   )
   await expect(ending).rejects.toThrow('ended by SIGINT')
+})
+
+test('a command closes the store that it has opened, also after an error', async () => {
+  const file = join(scratchFolder(), 'queue.db')
+  const log = `${file}-wal`
+  const store = `sqlite:${file}`
+  await output(['migrate'], { store })
+  const world = { options: { store } }
+  const open = async (context: Context): Promise<void> => {
+    const { inspection } = await context.store('existing')
+    await inspection.queues()
+    expect(existsSync(log)).toBe(true)
+  }
+  await ended(open, fakeClock(), world)
+  expect(existsSync(log)).toBe(false)
+  const failing = async (context: Context): Promise<void> => {
+    await open(context)
+    throw new Error('no such key')
+  }
+  await expect(ended(failing, fakeClock(), world)).rejects.toThrow('no such key')
+  expect(existsSync(log)).toBe(false)
 })

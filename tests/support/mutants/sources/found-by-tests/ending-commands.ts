@@ -99,4 +99,18 @@ export const foundByTestsOfEndingCommands: readonly FoundByTest[] = [
       title: 'leaves none, and can be repeated',
     },
   },
+  {
+    name: 'a command leaves its store open, and the log of a file next to it',
+    edits: [
+      {
+        file: 'packages/cli/src/run.ts',
+        find: 'this.defer(() => store.inspection.close())',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/ending.test.ts',
+      title: 'a command closes the store that it has opened, also after an error',
+    },
+  },
 ]
