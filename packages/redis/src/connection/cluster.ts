@@ -128,12 +128,12 @@ export class Cluster implements Topology {
     const port = Number(place.slice(colon + 1))
     // Without a host, it is that of the server that answered.
     const host = place.slice(0, colon) || this.#addressOf(from)?.host
-    const find = (): Server | undefined => {
-      for (const [id, address] of this.#addresses) {
-        if (address.host === host && address.port === port) return this.#servers.get(id)
-      }
-      return undefined
-    }
+    // Among those of the table: a node that has gone may have had this address, too.
+    const find = (): Server | undefined =>
+      this.servers().find((server) => {
+        const address = this.#addressOf(server)
+        return address?.host === host && address.port === port
+      })
     const known = find()
     if (known !== undefined) return known
     await this.refresh().catch(() => {})

@@ -53,6 +53,17 @@ test('a redirection without a host leads to the host of the server that answered
   assert.equal(await connections.send('key', set), 'OK of 2')
 })
 
+test('a redirection leads to a node that is new at the address of one that has gone', async () => {
+  const { cluster, clock, connections, topology } = await opened()
+  cluster.primary = 2
+  await topology.refresh()
+  await clock.step(5_000)
+  cluster.first = 'id 3'
+  cluster.refuses = [2, 'MOVED 12539 node:1']
+  cluster.primary = 1
+  assert.equal(await connections.send('key', set), 'OK of 1')
+})
+
 test('what replicas of the former primary of a slot have is not confirmed', async () => {
   const { cluster, clock, connections, topology } = await opened()
   const barrier = await connections.barrier('key')

@@ -16,6 +16,8 @@ export interface TwoNodes {
     isSilent: boolean
     /** Whether no connection can be opened. */
     isAway: boolean
+    /** The name of the first node in the cluster. */
+    first: string
     /** The port of a node that answers a write with an error, and the error. */
     refuses?: readonly [port: number, error: string]
     /** What a subscription waits for. */
@@ -33,7 +35,12 @@ export interface TwoNodes {
 
 export function twoNodes(): TwoNodes {
   const nodes = [1, 2].map((port) => ({ host: 'node', port }))
-  const cluster: TwoNodes['cluster'] = { primary: 1, isSilent: false, isAway: false }
+  const cluster: TwoNodes['cluster'] = {
+    primary: 1,
+    isSilent: false,
+    isAway: false,
+    first: 'id 1',
+  }
   const clock = fakeClock()
   const open = new Map<Address | undefined, () => void>()
   const dead = new Set<number>()
@@ -50,8 +57,11 @@ export function twoNodes(): TwoNodes {
       if (cluster.refuses?.[0] === port) throw new Error(cluster.refuses[1])
       return `OK of ${port}`
     }
-    const [first, second] = cluster.primary === 1 ? [1, 2] : [2, 1]
-    return [[0, 16_383, ['node', first, `id ${first}`], ['node', second, `id ${second}`]]]
+    const all = [
+      ['node', 1, cluster.first],
+      ['node', 2, 'id 2'],
+    ]
+    return [[0, 16_383, ...(cluster.primary === 1 ? all : all.reverse())]]
   }
   const options: LinkOptions = {
     environment: { ...systemEnvironment, clock },
