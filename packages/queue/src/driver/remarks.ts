@@ -89,8 +89,8 @@ export function endedLeases(
       level: 'error',
       kind: 'vanished and parked',
       text:
-        `a worker vanished or was held up before it gave back ${someKeys(parked)}, which is ` +
-        `parked now: it does not run until it is unparked (maxCrashes is ${maxCrashes})`,
+        `a worker vanished or was held up before it gave back ${someKeys(parked)}, which is parked ` +
+        `now, by maxCrashes (${maxCrashes}) or by an operator: it does not run until it is unparked`,
       hint: '. `sluice explain` says more, `sluice unpark` puts it back',
     })
   }

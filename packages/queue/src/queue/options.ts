@@ -1,5 +1,6 @@
 import type { Clock, Dedupe, Driver, KeyOf, Limiter } from '@sluice/core'
 import {
+  bucketsOf,
   checkBoolean,
   checkFunction,
   checkLimiter,
@@ -216,6 +217,21 @@ function checkDriver(driver: Driver): Driver {
   return driver
 }
 
+/**
+ * Accepts a limiter whose buckets the store can have. One with others would be noticed by a run that fails: it could
+ * not be retried, waited for the end of its lease, and was parked after a few of these, as if workers had vanished.
+ */
+export function checkLimiterOf<T>(limiter: Limiter<T>, driver: Driver, queue: string): Limiter<T> {
+  const { plan } = checkLimiter('limiter', limiter)
+  if (plan === undefined || driver.capabilities.sharedBuckets) return limiter
+  const other = bucketsOf(plan).find(({ name }) => name !== '' && name !== `queue:${queue}`)
+  if (other === undefined) return limiter
+  throw new SluiceTypeError(
+    'limiter',
+    `must not use the bucket ${describeValue(other.name)}: the queues of this store share no buckets, as in a Redis cluster without oneSlot; leave its name out`,
+  )
+}
+
 /** Accepts any object with a logger's methods. */
 function checkLogger(logger: Logger): Logger {
   checkObject('logger', logger)
@@ -264,8 +280,9 @@ export function checkQueueOptions<T>(options: QueueOptions<T>): CheckedOptions<T
       : optional(options.leaseMs, (ms) =>
           checkNumber('leaseMs', ms, { min: leaseMsMin, max: leaseMsMax }),
         )
+  const checkedName = checkQueueName('name', givenName(name, driver), { empty: isLocal })
   return {
-    name: checkQueueName('name', givenName(name, driver), { empty: isLocal }),
+    name: checkedName,
     driver,
     dedupe: checkOneOf('dedupe', dedupe, ['client-go', 'earliest']),
     leaseMs: leaseMs ?? (isLocal ? Infinity : leaseMsDefault),
@@ -296,6 +313,6 @@ export function checkQueueOptions<T>(options: QueueOptions<T>): CheckedOptions<T
     maxCrashes: checkNumber('maxCrashes', maxCrashes, { min: 1, integer: true }),
     quietAfterMs: checkQuietAfterMs(quietAfterMs),
     ref: checkBoolean('ref', ref),
-    limiter: optional(options.limiter, (limiter) => checkLimiter('limiter', limiter)),
+    limiter: optional(options.limiter, (limiter) => checkLimiterOf(limiter, driver, checkedName)),
   }
 }

@@ -23,6 +23,7 @@ import {
 import { LimiterInQueue } from './limiter-in-queue.ts'
 import {
   type CheckedOptions,
+  checkLimiterOf,
   checkQueueOptions,
   givenOptions,
   type JsonChecked,
@@ -77,6 +78,7 @@ export function createRateLimitingQueue<T = string>(
     }
     const { checkedOptions, core } = inner as PlainQueue<T>
     checkLayerOptions(options, checkedOptions)
+    if (given !== undefined) checkLimiterOf(given, checkedOptions.driver, checkedOptions.name)
     return limited(checkedOptions, core, given ?? checkedOptions.limiter ?? limiter)
   }
   const checked = checkQueueOptions<T>(options)

@@ -1,9 +1,16 @@
 import { readFileSync } from 'node:fs'
-import type { Driver } from '@sluice/core'
+import type { Capabilities, Driver } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { memoryDriver } from '@sluice/memory'
 import { describe, expect, test } from 'vitest'
-import { createDelayingQueue, createQueue, createRateLimitingQueue } from '../../src/index.ts'
+import {
+  createDelayingQueue,
+  createQueue,
+  createRateLimitingQueue,
+  exponential,
+  maxOf,
+  tokenBucket,
+} from '../../src/index.ts'
 
 const factories: { factory: string; make: (options: never) => unknown }[] = [
   { factory: 'createQueue', make: createQueue },
@@ -24,10 +31,10 @@ function thrown(make: (options: never) => unknown, options: unknown): unknown {
   return undefined
 }
 
-/** A memory driver that says it is durable. */
-function durable(): Driver {
+/** A memory driver that declares other capabilities, by default that it is durable. */
+function durable(changed: Partial<Capabilities> = { durable: true }): Driver {
   const driver = memoryDriver()
-  const capabilities = { ...driver.capabilities, durable: true }
+  const capabilities = { ...driver.capabilities, ...changed }
   return new Proxy(driver, {
     get: (target, name) => {
       if (name === 'capabilities') return capabilities
@@ -108,6 +115,25 @@ describe.each(factories)('$factory', ({ make }) => {
     expect(thrown(make, { prefetch: 'Auto' })).toMatchObject({
       message: "prefetch must be 'auto' or a number up to 1000; got 'Auto' [ERR_INVALID_INPUT]",
     })
+  })
+
+  test('a bucket with a name is refused where queues share none, before a run that fails meets it', () => {
+    const driver = durable({ sharedBuckets: false })
+    const named = (name?: string) =>
+      maxOf(exponential({ baseMs: 5, maxMs: 10 }), tokenBucket({ name, perSecond: 1, burst: 1 }))
+    const refused = {
+      code: 'ERR_INVALID_INPUT',
+      parameter: 'limiter',
+      message: expect.stringContaining("must not use the bucket 'api': the queues of this store"),
+    }
+    expect(thrown(make, { name: 'q', driver, limiter: named('api') })).toMatchObject(refused)
+    expect(thrown(make, { name: 'q', driver, limiter: named() })).toBe(undefined)
+    expect(thrown(make, { name: 'q', driver, limiter: named('queue:q') })).toBe(undefined)
+    expect(thrown(make, { name: 'q', driver: durable(), limiter: named('api') })).toBe(undefined)
+    const queue = createQueue({ name: 'q', driver })
+    const wrap = createRateLimitingQueue as (options: never) => unknown
+    expect(thrown(wrap, { queue, limiter: named('api') })).toMatchObject(refused)
+    expect(thrown(wrap, { queue, limiter: named() })).toBe(undefined)
   })
 
   test('leaseMs: Infinity is for memory only', () => {

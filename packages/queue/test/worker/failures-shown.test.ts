@@ -314,6 +314,31 @@ test('a worker that vanishes is in the log, and as the last error of the key', a
   )
 })
 
+test('a key that an operator parks, and whose worker vanishes then, is not said to be parked by maxCrashes alone', async () => {
+  const leaseMs = 1_000
+  const driver = memoryDriver()
+  const lines: string[] = []
+  const logger = {
+    info: () => undefined,
+    warn: (text: string) => void lines.push(`warn ${text}`),
+    error: (text: string) => void lines.push(text),
+  }
+  const clock = fakeClock()
+  const queue = createRateLimitingQueue<string>({ name: 'orders', driver, clock, leaseMs, logger })
+  onTestFinished(() => queue.close())
+  await queue.add('a')
+  await driver.claim('orders', { limit: 1, holder: 'vanishing', claimId: 'first', leaseMs })
+  expect(await queue.inspect.park('a')).toBe('changed')
+  const looking = new AbortController()
+  const waiting = queue.get({ signal: looking.signal }).catch(() => undefined)
+  await clock.step(leaseMs)
+  looking.abort()
+  await waiting
+  expect(lines).toEqual([
+    'sluice: queue "orders": a worker vanished or was held up before it gave back key "a", which is parked now, by maxCrashes (5) or by an operator: it does not run until it is unparked',
+  ])
+})
+
 test('NODE_DEBUG=sluice writes every call and every failed run, without the items', async () => {
   const { stderr, code } = await spawnProgram('debugging', { NODE_DEBUG: 'sluice' })
   expect(code).toBe(0)
