@@ -117,7 +117,7 @@ describe.each(factories)('$factory', ({ make }) => {
     })
   })
 
-  test('a bucket with a name is refused where queues share none, before a run that fails meets it', () => {
+  test('a bucket with a name is refused where queues share none', () => {
     const driver = durable({ sharedBuckets: false })
     const named = (name?: string) =>
       maxOf(exponential({ baseMs: 5, maxMs: 10 }), tokenBucket({ name, perSecond: 1, burst: 1 }))
