@@ -224,12 +224,14 @@ function checkDriver(driver: Driver): Driver {
 export function checkLimiterOf<T>(limiter: Limiter<T>, driver: Driver, queue: string): Limiter<T> {
   const { plan } = checkLimiter('limiter', limiter)
   if (plan === undefined || driver.capabilities.sharedBuckets) return limiter
-  const other = bucketsOf(plan).find(({ name }) => name !== '' && name !== `queue:${queue}`)
-  if (other === undefined) return limiter
-  throw new SluiceTypeError(
-    'limiter',
-    `must not use the bucket ${describeValue(other.name)}: the queues of this store share no buckets, as in a Redis cluster without oneSlot; leave its name out`,
-  )
+  for (const { name } of bucketsOf(plan)) {
+    if (name === '' || name === `queue:${queue}`) continue
+    throw new SluiceTypeError(
+      'limiter',
+      `must not name its bucket ('${name}') where queues share none, as in a Redis cluster without oneSlot`,
+    )
+  }
+  return limiter
 }
 
 /** Accepts any object with a logger's methods. */

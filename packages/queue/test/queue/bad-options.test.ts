@@ -124,7 +124,7 @@ describe.each(factories)('$factory', ({ make }) => {
     const refused = {
       code: 'ERR_INVALID_INPUT',
       parameter: 'limiter',
-      message: expect.stringContaining("must not use the bucket 'api': the queues of this store"),
+      message: expect.stringContaining("must not name its bucket ('api') where queues share none"),
     }
     expect(thrown(make, { name: 'q', driver, limiter: named('api') })).toMatchObject(refused)
     expect(thrown(make, { name: 'q', driver, limiter: named() })).toBe(undefined)

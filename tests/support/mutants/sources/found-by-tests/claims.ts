@@ -415,8 +415,8 @@ export const foundByTestsOfClaims: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/queue/options.ts',
-        find: "name !== '' && name !== ",
-        replace: "name !== '' || name !== ",
+        find: "name === '' || name === ",
+        replace: "name === '' && name === ",
       },
     ],
     finder: {
