@@ -52,13 +52,15 @@ export function queueOf(
   options: Partial<QueueOptions<Change>> = {},
 ): RateLimitingQueue<Change> {
   const own = exponential({ baseMs: backoffMs, maxMs: 120_000 })
+  // In a Redis cluster, a bucket belongs to one queue, and has no name.
+  const bucketName = driver.capabilities.sharedBuckets ? 'cluster-api' : undefined
   return createRateLimitingQueue<Change>({
     name,
     driver,
     limiter:
       bucket === undefined
         ? jittered(own, 0.2)
-        : maxOf(own, tokenBucket({ name: 'cluster-api', ...bucket })),
+        : maxOf(own, tokenBucket({ name: bucketName, ...bucket })),
     keyOf: ({ key }) => key,
     onError: () => undefined,
     ...options,

@@ -165,6 +165,11 @@ test('a worker whose demo has gone when it begins a run ends in order', async ()
   expect([await once(worker, 'exit'), await printed]).toEqual([[0, null], ''])
 })
 
+test('the queues may be in a Redis cluster, where they share no buckets', async () => {
+  const driver = driverOf('redis-cluster://127.0.0.1:1')
+  for (const life of lives) await queueOf(life, driver).close()
+})
+
 test.skipIf(!hasRedis)('the queues are in a Redis', async () => {
   const server = await startRedis()
   onTestFinished(() => server.dispose())
