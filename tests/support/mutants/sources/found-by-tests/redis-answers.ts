@@ -100,4 +100,19 @@ export const foundByTestsOfRedisAnswers: readonly FoundByTest[] = [
       title: 'ms ago is repeated',
     },
   },
+  {
+    name: 'in a Redis cluster, a redirection to a node that is new at the address of one that has gone leads nowhere',
+    edits: [
+      {
+        file: 'packages/redis/src/connection/cluster.ts',
+        find: 'this.servers().find((server) => {',
+        replace:
+          '[...this.#addresses.keys()].map((id) => this.#servers.get(id)!).find((server) => {',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/primaries.test.ts',
+      title: 'a redirection leads to a node that is new at the address of one that has gone',
+    },
+  },
 ]

@@ -397,18 +397,4 @@ export const foundByTestsOfRedisFailovers: readonly FoundByTest[] = [
         'a pause waits for a replica that came after the store was opened, and not where WAIT is withheld',
     },
   },
-  {
-    name: 'in a Redis cluster, a redirection to a node that is new at the address of one that has gone leads nowhere',
-    edits: [
-      {
-        file: 'packages/redis/src/connection/cluster.ts',
-        find: 'this.servers().find((server) => {',
-        replace: '[...this.#addresses.keys()].map((id) => this.#servers.get(id)).find((server) => {\n        if (server === undefined) return true',
-      },
-    ],
-    finder: {
-      file: 'packages/redis/test/connection/primaries.test.ts',
-      title: 'a redirection leads to a node that is new at the address of one that has gone',
-    },
-  },
 ]
