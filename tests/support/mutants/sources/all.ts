@@ -1,5 +1,6 @@
 import { foundByRuns } from './found-by-runs.ts'
 import { foundByTestsOfBatches } from './found-by-tests/batches.ts'
+import { foundByTestsOfBuckets } from './found-by-tests/buckets.ts'
 import { foundByTestsOfCalls } from './found-by-tests/calls.ts'
 import { foundByTestsOfClaims } from './found-by-tests/claims.ts'
 import { foundByTestsOfCliAndDashboard } from './found-by-tests/cli-and-dashboard.ts'
@@ -48,6 +49,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...foundByTestsOfBatches,
   ...foundByTestsOfDashboard,
   ...foundByTestsOfDamagedStores,
+  ...foundByTestsOfBuckets,
   ...foundByTestsOfCalls,
   ...foundByTestsOfClaims,
   ...foundByTestsOfWaits,
