@@ -35,7 +35,7 @@ export const sizeLimits: Readonly<Record<string, number>> = {
 /** The same for `createQueue` with the memory driver in a browser, where less is fetched at first. */
 export const browserLimits = {
   atFirst: 30.1,
-  atFirstWithWorker: 36.4,
+  atFirstWithWorker: 36.5,
   inOneFile: 59.3,
   /** What is not fetched at first. */
   later: [

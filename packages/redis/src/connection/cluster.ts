@@ -132,7 +132,7 @@ export class Cluster implements Topology {
     const find = (): Server | undefined =>
       this.servers().find((server) => {
         const address = this.#addressOf(server)
-        return address?.host === host && address.port === port
+        return address?.host === host && address?.port === port
       })
     const known = find()
     if (known !== undefined) return known
