@@ -116,7 +116,12 @@ export interface Overview {
   readonly queues: readonly QueueRow[]
   /** How many queues the store has: of very many, only some are shown. */
   readonly stored: number
+  /** The queues that cannot be read, while others can; absent if there are none. */
+  readonly unread?: UnreadQueues
 }
+
+/** Queues that are damaged, or stored by a newer version, with what to do about it. */
+export type UnreadQueues = readonly { readonly queue: string; readonly message: string }[]
 
 /** A worker of a queue. */
 export interface WorkerView {
@@ -214,6 +219,8 @@ export interface FailuresView {
   readonly groups: readonly FailureGroup[]
   /** True if there are more groups, or queues, than are shown. */
   readonly more: boolean
+  /** The queues that cannot be read, while others can; absent if there are none. */
+  readonly unread?: UnreadQueues
 }
 
 /** Counts by upper bound; the last has none. */

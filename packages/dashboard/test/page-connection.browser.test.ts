@@ -1,9 +1,10 @@
 import type { Page } from 'playwright-core'
+import { memoryDriver, SluiceError } from 'sluice'
 import { afterEach, describe, expect, it } from 'vitest'
 import { hasChromium } from './browser/chromium.ts'
 import { serve } from './browser/served.ts'
 import { startBrowser } from './browser/stage.ts'
-import { ordersPage, Visit } from './browser/visit.ts'
+import { ordersPage, overview, Visit } from './browser/visit.ts'
 
 describe.skipIf(!hasChromium)('the connection of the page', { timeout: 240_000 }, () => {
   const stage = startBrowser()
@@ -63,6 +64,50 @@ describe.skipIf(!hasChromium)('the connection of the page', { timeout: 240_000 }
     )
     await visit.reads('.freshness', /^no data/)
     await served.stop()
+    await visit.end()
+  })
+
+  it('to a store of which one queue is damaged: it is named, and can be purged', async () => {
+    const driver = memoryDriver()
+    const { counts, operate } = driver
+    let isDamaged = true
+    driver.counts = async (queue, options) => {
+      if (isDamaged && queue === 'mails')
+        throw new SluiceError('ERR_STORE_DAMAGED', 'it lacks a part')
+      return await counts.call(driver, queue, options)
+    }
+    Object.defineProperty(driver, 'operate', {
+      value: new Proxy(operate ?? {}, {
+        get: (all, name) => {
+          if (name === 'purge') isDamaged = false
+          const verb: unknown = Reflect.get(all, name, all)
+          return typeof verb === 'function' ? (verb.bind(all) as unknown) : verb
+        },
+      }),
+    })
+    for (const name of ['orders', 'mails']) await stores.queue(driver, name).add('a')
+    const served = await serve({ driver })
+    stores.closing(() => served.stop())
+    const visit = await Visit.begin(stage.browser, served, overview, {})
+    const { page } = visit
+    visit.expected.push(/503/)
+    await visit.reads('main [role=alert]', /^The queue mails could not be read: it lacks a part/)
+    await visit.reads('.overview', /orders/)
+    await page.getByRole('link', { name: 'mails' }).click()
+    await visit.reads('.trouble', /^Reading failed .* ago: it lacks a part/)
+    await visit.reads('main', /^mails cannot be read it lacks a part/)
+    // Of another queue, it is not said meanwhile.
+    await page.route(/api.(stream|queue)\?.*orders/, () => undefined)
+    await page.evaluate(() => location.assign('#/queue?queue=orders'))
+    await visit.reads('main', /^Loading the queue/)
+    expect(await visit.count('.trouble')).toBe(0)
+    await page.unroute(/api.(stream|queue)\?.*orders/)
+    await page.goBack()
+    await page.getByRole('button', { name: 'Purge' }).click()
+    await page.locator('dialog input').fill('mails')
+    await page.getByRole('button', { name: 'Purge every key' }).click()
+    await visit.reads('.notice', /purged: 1 key deleted/)
+    await visit.until(() => visit.count('.trouble, dialog'), 0)
     await visit.end()
   })
 

@@ -50,7 +50,7 @@ export class FailuresReader {
     const { names, stored } =
       this.#queue === undefined ? await storeView.queueNames() : { names: [this.#queue], stored: 1 }
     const at = await storeView.store.now()
-    const read = await storeView.forEach(names, (name) => this.#read(name, at))
+    const { read, unread } = await storeView.forEach(names, (name) => this.#read(name, at))
     for (const name of this.#searches.keys()) {
       if (!names.includes(name)) this.#searches.delete(name)
     }
@@ -62,6 +62,7 @@ export class FailuresReader {
       chart: sumOf(charts, emptyChart(range, at)),
       groups: groups.slice(0, groupsMax),
       more: stored > names.length || groups.length > groupsMax,
+      ...(unread.length === 0 ? {} : { unread }),
     }
   }
 

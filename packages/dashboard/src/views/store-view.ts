@@ -6,11 +6,13 @@ import {
   judgeQueue,
   type QueueCounts,
   type QueueHistory,
+  SluiceError,
   type StoreInspection,
   severities,
   type WorkerRow,
 } from 'sluice'
-import type { Chart, Overview, QueueRow } from '../wire.ts'
+import { refusalOf } from '../http/http-error.ts'
+import type { Chart, Overview, QueueRow, UnreadQueues } from '../wire.ts'
 import { chartOf, depthsOf, sumOf } from './chart-steps.ts'
 import { type Durations, RunDurations } from './durations/run-durations.ts'
 
@@ -148,7 +150,7 @@ export class StoreView {
   async overview(range: HistoryRange): Promise<Overview> {
     const { names, stored } = await this.queueNames()
     const at = await this.store.now()
-    const snapshots = await this.forEach(names, (name) =>
+    const { read: snapshots, unread } = await this.forEach(names, (name) =>
       this.readQueue(name, overviewCap, range, at),
     )
     const shown = snapshots.map((snapshot) => this.row(snapshot, at))
@@ -159,6 +161,7 @@ export class StoreView {
       chart: sumOf(charts, emptyChart(range, at)),
       queues: shown.map(({ row }) => row).sort(worstFirst),
       stored,
+      ...(unread.length === 0 ? {} : { unread }),
     }
   }
 
@@ -168,22 +171,46 @@ export class StoreView {
     return { names: stored.slice(0, queuesMax), stored: stored.length }
   }
 
-  /** Reads several queues, a few of them concurrently. */
+  /**
+   * Reads several queues, a few of them concurrently. One that cannot be read does not hide the others:
+   * it is named, unless no other one can be read.
+   */
   async forEach<Read>(
     names: readonly string[],
     read: (name: string) => Promise<Read>,
-  ): Promise<Read[]> {
-    const answers: Read[] = []
+  ): Promise<{ readonly read: readonly Read[]; readonly unread: UnreadQueues }> {
+    const answers: ({ readonly read: Read } | { readonly error: unknown })[] = []
     let next = 0
     const readNext = async (): Promise<void> => {
       for (let index = next; index < names.length; index = next) {
         next += 1
-        answers[index] = await read(names[index] as string)
+        answers[index] = await readOrDamage(() => read(names[index] as string))
         if (next % queuesPerTurn === 0) await new Promise<void>(nextTurn)
       }
     }
     await Promise.all(Array.from({ length: concurrency }, readNext))
-    return answers
+    const found = answers.flatMap((answer) => ('read' in answer ? [answer.read] : []))
+    const unread = answers.flatMap((answer, index) => {
+      if ('read' in answer) return []
+      if (found.length === 0) throw answer.error
+      return [{ queue: names[index] as string, message: refusalOf(answer.error).message }]
+    })
+    return { read: found, unread }
+  }
+}
+
+/** The codes of errors that may be those of one queue, and stay until somebody repairs it. */
+const damageCodes: ReadonlySet<unknown> = new Set(['ERR_STORE_DAMAGED', 'ERR_SCHEMA_NEWER'])
+
+/** What was read, or why a queue is damaged; rejects with any other error. */
+async function readOrDamage<Read>(
+  read: () => Promise<Read>,
+): Promise<{ readonly read: Read } | { readonly error: unknown }> {
+  try {
+    return { read: await read() }
+  } catch (error) {
+    if (SluiceError.is(error) && damageCodes.has(error.code)) return { error }
+    throw error
   }
 }
 

@@ -9,6 +9,7 @@ import { type FailuresLocation, hashOf } from '../location/location.ts'
 import { rangeWords } from '../text/durations.ts'
 import { atLeast, many } from '../text/figures.ts'
 import { useHeldRows, useHold } from '../ui/held-rows.ts'
+import { UnreadQueueList } from '../ui/unread-queues.tsx'
 import { FailureRow } from './failure-row.tsx'
 
 function everyQueue({ queue = '', ...rest }: FailuresLocation): FailuresLocation {
@@ -55,6 +56,7 @@ export function FailuresPage({ location }: { readonly location: FailuresLocation
           </div>
         )}
       </dl>
+      <UnreadQueueList unread={view.unread} />
       <section class="panel store-chart" aria-label="Work over time">
         <WorkChart
           chart={view.chart}

@@ -14,6 +14,8 @@ export interface Trouble {
   readonly what: 'store' | 'damage' | 'server' | 'full'
   readonly words: string
   readonly since: number
+  /** That of the error, for `store` and `damage`. */
+  readonly code?: string | undefined
 }
 
 /** Whether the user has paused updates. */
@@ -44,7 +46,7 @@ const damageCodes: ReadonlySet<string> = new Set([
 
 /** Notes and announces that the store was not read. */
 export function unread(code: string, words: string, forMs = 0): void {
-  lost(damageCodes.has(code) ? 'damage' : 'store', words, forMs)
+  lost(damageCodes.has(code) ? 'damage' : 'store', words, forMs, code)
 }
 
 const announced = {
@@ -54,14 +56,23 @@ const announced = {
 } as const
 
 /** Notes and announces that updates have stopped. */
-export function lost(what: Trouble['what'], words: string, forMs = 0): void {
+export function lost(what: Trouble['what'], words: string, forMs = 0, code?: string): void {
   if (trouble.peek() === undefined) {
     announce(what === 'server' ? 'Connection lost.' : announced[what] + words)
   }
   const since = trouble.peek()?.since ?? Date.now() - forMs
   batch(() => {
-    trouble.value = { what, words, since }
+    trouble.value = { what, words, since, code }
     if (link.peek() !== 'paused') link.value = what === 'full' ? 'connecting' : 'lost'
+  })
+}
+
+/** Notes that something else is shown, which need not be damaged. */
+export function turned(): void {
+  if (trouble.peek()?.what !== 'damage') return
+  batch(() => {
+    trouble.value = undefined
+    if (link.peek() !== 'paused') link.value = 'connecting'
   })
 }
 

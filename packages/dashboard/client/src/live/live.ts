@@ -5,7 +5,7 @@ import { currentLocation } from '../location/current-location.ts'
 import type { PageLocation } from '../location/location.ts'
 import { visible } from '../text/visible-text.ts'
 import { followStream } from './follow-stream.ts'
-import { isPaused, link, refusal } from './link.ts'
+import { isPaused, link, refusal, turned } from './link.ts'
 import { checkVersion } from './reload-reason.ts'
 import { isSigningIn, session } from './session.ts'
 import { keptView, refresh, subject } from './views.ts'
@@ -37,8 +37,11 @@ const isReady = computed(() => session.value !== undefined && !isSigningIn.value
 
 /** Follows the current location while the page is visible and updates are not paused. */
 export function startLive(): void {
+  let shown: string | undefined
   effect(() => {
     const about = subject.value
+    if (about !== shown) turned()
+    shown = about
     void wakes.value
     refusal.value = undefined
     if (!isReady.value) return

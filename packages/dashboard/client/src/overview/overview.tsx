@@ -14,6 +14,7 @@ import { urgencies } from '../text/meanings.ts'
 import { useHeldRows, useHold } from '../ui/held-rows.ts'
 import { Icon } from '../ui/icon.tsx'
 import { WhatIs } from '../ui/state-word.tsx'
+import { UnreadQueueList } from '../ui/unread-queues.tsx'
 import { NoQueues } from './no-queues.tsx'
 import { QueueRowView } from './queue-row.tsx'
 import { filterQueues, sortQueues } from './sort-queues.ts'
@@ -253,6 +254,7 @@ export function Overview({ location }: { readonly location: OverviewLocation }):
           </span>
         </label>
       </div>
+      <UnreadQueueList unread={view.unread} />
       <section class="panel store-chart" aria-label="All queues over time">
         <WorkChart
           chart={view.chart}

@@ -8,6 +8,7 @@ import { noChart } from '../chart/no-chart.ts'
 import { WorkChart } from '../chart/work-chart.tsx'
 import { KeySection } from '../keys/key-section.tsx'
 import { act } from '../live/act.ts'
+import { trouble } from '../live/link.ts'
 import { session } from '../live/session.ts'
 import { storeTime } from '../live/store-time.ts'
 import { useView } from '../live/views.ts'
@@ -27,6 +28,37 @@ import { LimiterPanel } from './limiter-panel.tsx'
 import { QueueStrip } from './queue-strip.tsx'
 import { WorkerPanel } from './worker-panel.tsx'
 
+function PurgeDialog({
+  queue,
+  keys,
+  onClose,
+}: {
+  readonly queue: string
+  /** How many there are. */
+  readonly keys: string
+  readonly onClose: () => void
+}): JSX.Element {
+  return (
+    <ConfirmDialog
+      title={
+        <>
+          Purge <Name text={queue} />?
+        </>
+      }
+      verb={`Purge ${keys}`}
+      typed={queue}
+      isDangerous
+      onYes={() => act({ queue, action: 'purge', confirm: queue })}
+      onClose={onClose}
+    >
+      <p>
+        This deletes <b>{keys}</b> with their failure counts. Runs in progress are not interrupted.
+        This cannot be undone.
+      </p>
+    </ConfirmDialog>
+  )
+}
+
 function Buttons({ view }: { readonly view: QueueView }): JSX.Element {
   const open = useSignal<'add' | 'purge' | 'pause' | undefined>(undefined)
   const { queue, counts } = view
@@ -34,7 +66,6 @@ function Buttons({ view }: { readonly view: QueueView }): JSX.Element {
     open.value = undefined
   }
   const all = keyStateWords.reduce((sum, state) => sum + counts[state], 0)
-  const allKeys = manyKeys(all, counts.capped)
   return (
     <div class="buttons">
       <ActionButton
@@ -90,23 +121,7 @@ function Buttons({ view }: { readonly view: QueueView }): JSX.Element {
         </ConfirmDialog>
       )}
       {open.value === 'purge' && (
-        <ConfirmDialog
-          title={
-            <>
-              Purge <Name text={queue} />?
-            </>
-          }
-          verb={`Purge ${allKeys}`}
-          typed={queue}
-          isDangerous
-          onYes={() => act({ queue, action: 'purge', confirm: queue, expected: all })}
-          onClose={close}
-        >
-          <p>
-            This deletes <b>{allKeys}</b> with their failure counts. Runs in progress are not
-            interrupted. This cannot be undone.
-          </p>
-        </ConfirmDialog>
+        <PurgeDialog queue={queue} keys={manyKeys(all, counts.capped)} onClose={close} />
       )}
     </div>
   )
@@ -198,10 +213,49 @@ function NoQueue({ view }: { readonly view: QueueView }): JSX.Element {
   )
 }
 
+/** Shown while the queue cannot be read; the banner says why. A damaged one can be purged. */
+function NoView({ queue }: { readonly queue: string }): JSX.Element {
+  const isOpen = useSignal(false)
+  if (trouble.value?.code !== 'ERR_STORE_DAMAGED') return <p class="waiting">Loading the queue …</p>
+  return (
+    <div class="empty">
+      <h1>
+        <Name text={queue} /> cannot be read
+      </h1>
+      <p>
+        <Visible text={trouble.value.words} />
+      </p>
+      <div class="buttons">
+        <ActionButton
+          action="purge"
+          kind="danger"
+          onAct={() => {
+            isOpen.value = true
+          }}
+        >
+          Purge
+        </ActionButton>
+        <a class="button" href="#/">
+          All queues
+        </a>
+      </div>
+      {isOpen.value && (
+        <PurgeDialog
+          queue={queue}
+          keys="every key"
+          onClose={() => {
+            isOpen.value = false
+          }}
+        />
+      )}
+    </div>
+  )
+}
+
 /** One queue: its health, workers, failures and keys. */
 export function QueuePage({ location }: { readonly location: QueueLocation }): JSX.Element {
   const view = useView('queue')
-  if (view === undefined) return <p class="waiting">Loading the queue …</p>
+  if (view === undefined) return <NoView queue={location.queue} />
   if (!view.exists) return <NoQueue view={view} />
   const urgency = urgencies[view.severity]
   return (

@@ -128,4 +128,46 @@ export const foundByTestsOfDamagedStores: readonly FoundByTest[] = [
       title: 'is not taken for an empty one without its description',
     },
   },
+  {
+    name: 'a damaged queue hides all others on the dashboard',
+    edits: [
+      {
+        file: 'packages/dashboard/src/views/store-view.ts',
+        find: 'if (SluiceError.is(error) && damageCodes.has(error.code)) return { error }',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/damaged-queue.test.ts',
+      title: 'is named with the reason, and hides no other one',
+    },
+  },
+  {
+    name: 'the dashboard shows a store that fails now and then as one with damaged queues',
+    edits: [
+      {
+        file: 'packages/dashboard/src/views/store-view.ts',
+        find: 'SluiceError.is(error) && damageCodes.has(error.code)',
+        replace: 'SluiceError.is(error)',
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/damaged-queue.test.ts',
+      title: 'is not what a store is that does not answer for one',
+    },
+  },
+  {
+    name: 'a store of which every queue is damaged is shown as empty',
+    edits: [
+      {
+        file: 'packages/dashboard/src/views/store-view.ts',
+        find: '      if (found.length === 0) throw answer.error\n',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/damaged-queue.test.ts',
+      title: 'is the answer where no other one can be read',
+    },
+  },
 ]
