@@ -47,6 +47,32 @@ describe.skipIf(!hasChromium)('the connection of the page', { timeout: 240_000 }
     await visit.end()
   })
 
+  it('is not said to be lost by a read of what is shown no longer', async () => {
+    const { visit, page } = await setUp(100)
+    visit.expected.push(/503/)
+    const answer = Promise.withResolvers<void>()
+    await page.keyboard.press('p')
+    await page.route('**/api/key?*', async (route) => {
+      await answer.promise
+      await route.fulfill({ status: 503, json: { code: 'ERR_STORE', message: 'it is away' } })
+    })
+    const isKey = /api.key\?/
+    const asked = page.waitForRequest(isKey)
+    await page.locator('[data-row=a] a').click()
+    await asked
+    await page.goBack()
+    await page.locator('[data-row=a]').waitFor()
+    const answered = page.waitForResponse(isKey)
+    answer.resolve()
+    await (await answered).finished()
+    await page.unroute('**/api/key?*')
+    await page.locator('[data-row=a] a').click()
+    await visit.reads('.key-state', 'ready')
+    // Said last if it was said to be lost before.
+    expect(await page.locator('[aria-live=polite]').textContent()).toBe('Updates are paused.')
+    await visit.end()
+  })
+
   it('to a store that answers and is damaged: no outage, and what is wrong', async () => {
     const { served, visit, page } = await setUp(100)
     visit.expected.push(/503|ERR_|Failed to load/)

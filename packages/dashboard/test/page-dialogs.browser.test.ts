@@ -111,6 +111,28 @@ describe.skipIf(!hasChromium)('a dialog and a filter', { timeout: 240_000 }, () 
   )
 
   it(
+    'does not claim of many keys that nothing changed when the store has failed',
+    desk.on(async (visit) => {
+      const { page } = visit
+      visit.expected.push(/503/)
+      const away = { status: 503, json: { code: 'ERR_STORE', message: 'away' } }
+      await page.route('**/api/act', (route) => route.fulfill(away))
+      await visit.go({ ...ordersPage, keys: { prefix: 'key/00' } })
+      await page.getByRole('button', { name: 'Purge', exact: true }).click()
+      await page.locator('dialog input').fill('orders')
+      await page.getByRole('button', { name: 'Purge 150 keys' }).click()
+      const words = 'The change may have been made, or a part of it: away'
+      await visit.reads('.notice', words)
+      await page.getByRole('button', { name: 'Close' }).click()
+      await page.getByRole('button', { name: 'Cancel' }).click()
+      await page.getByRole('button', { name: 'Park …', exact: true }).click()
+      await page.getByRole('button', { name: 'Park 10 keys' }).click()
+      await visit.reads('.notice', words)
+      await page.unroute('**/api/act')
+    }),
+  )
+
+  it(
     'is closed when Back leads to other filters',
     desk.on(async (visit) => {
       const { page } = visit

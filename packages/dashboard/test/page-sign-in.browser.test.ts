@@ -77,6 +77,16 @@ describe.skipIf(!hasChromium)('signing in on the page', { timeout: 240_000 }, ()
     await visit.end()
   })
 
+  it('says why a link does not sign in', async () => {
+    const { served, visit } = await visitOrders(stage, 1, overview)
+    visit.expected.push(/401/)
+    await visit.page.goto(`${served.url}#sign-in=not-this-one`)
+    await visit.reads('.notice.failed', 'The link did not sign you in: wrong token')
+    expect(visit.page.url()).not.toContain('not-this-one')
+    await visit.until(() => visit.count('.overview .row'), 1)
+    await visit.end()
+  })
+
   it('signs out, and returns to the same location after a session has ended', async () => {
     const { visit } = await visitOrders(stage, 1, ordersPage)
     visit.expected.push(/401/)

@@ -85,6 +85,8 @@ export async function refresh(): Promise<void> {
       if (isPaused.peek()) reachable()
     })
   } catch (error) {
+    // What is shown by then may well be read.
+    if (about !== subject.peek()) return
     if (error instanceof HttpError && error.status === 401) return
     if (error instanceof HttpError && error.isForGood) refusal.value = error.message
     else lostBy(error)
