@@ -168,6 +168,24 @@ describe.skipIf(!hasChromium)('the live page', { timeout: 240_000 }, () => {
     await other.end()
   })
 
+  it('says how old is what it shows, and not when anything was read last', async () => {
+    const { visit } = await visitOrders(stage, 1, ordersPage)
+    const { page } = visit
+    await visit.until(() => visit.count('.key-grid tbody .row'), 1)
+    await page.keyboard.press('p')
+    await visit.reads('.freshness', /^paused/)
+    await page.evaluate(() => {
+      const { now } = Date
+      Date.now = () => now() + 600_000
+    })
+    await visit.reads('.freshness', /^paused updated 10 min( \d+ s)? ago/)
+    await page.locator('.key-grid a').first().click()
+    await visit.reads('.freshness', /^paused updated just now/)
+    await page.goBack()
+    await visit.reads('.freshness', /^paused updated 10 min/)
+    await visit.end()
+  })
+
   it('shows the results of its actions while updates are paused', async () => {
     const { visit } = await visitOrders(stage, 1, ordersPage)
     await visit.until(() => visit.count('.key-grid tbody .row'), 1)

@@ -2,6 +2,7 @@ import type { JSX } from 'preact'
 import { heardAt, isPaused, link, trouble } from '../live/link.ts'
 import { announce } from '../live/notices.ts'
 import { storeSecond } from '../live/store-time.ts'
+import { shownAt } from '../live/views.ts'
 import { age } from '../text/durations.ts'
 import { Icon } from '../ui/icon.tsx'
 
@@ -18,10 +19,12 @@ export function togglePause(): void {
 }
 
 function Since(): JSX.Element | null {
-  // Read so that this renders again: the age of the last message grows.
+  // Read so that this renders again: what is shown grows older, or is heard to be so still.
   void storeSecond.value
-  if (heardAt.value === undefined) return null
-  const ms = Date.now() - heardAt.value
+  void heardAt.value
+  const at = shownAt()
+  if (at === undefined) return null
+  const ms = Date.now() - at
   return <span class="since">updated {ms < 2_000 ? 'just now' : `${age(ms)} ago`}</span>
 }
 

@@ -8,7 +8,7 @@ import { notify } from './notices.ts'
 import { ownActions } from './own-actions.ts'
 import { checkVersion } from './reload-reason.ts'
 import { loadSession, session } from './session.ts'
-import { changes, keepView, keptView, lostBy, readView } from './views.ts'
+import { changes, keepView, keptView, lostBy, readView, stillSo } from './views.ts'
 
 const firstWaitMs = 500
 const longestWaitMs = 5_000
@@ -139,6 +139,7 @@ class StreamFollower {
       recovered()
     })
     this.#on('ping', ({ at }) => {
+      stillSo(about)
       heard(at)
       const shown = keptView(about)
       // The store has changed back since the read after an action: the stream brings no change then.

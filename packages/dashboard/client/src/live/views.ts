@@ -9,6 +9,9 @@ import { heard, isPaused, lost, reachable, refusal, unread } from './link.ts'
 const known = signal<ReadonlyMap<string, Views[About]>>(new Map())
 const knownMax = 20
 
+/** When each of them was so last, by the clock of the browser. */
+const soAt = new Map<string, number>()
+
 /** Increases after every action, here or on another page, for data that is read outside of the views. */
 export const changes = signal(0)
 
@@ -50,11 +53,23 @@ export function keepView(about: string, view: Views[About]): void {
   const next = new Map(known.peek())
   next.delete(about)
   next.set(about, view)
+  soAt.set(about, Date.now())
   for (const old of next.keys()) {
     if (next.size <= knownMax) break
     next.delete(old)
+    soAt.delete(old)
   }
   known.value = next
+}
+
+/** Notes that the view of a subject is still so. */
+export function stillSo(about: string): void {
+  if (soAt.has(about)) soAt.set(about, Date.now())
+}
+
+/** When what is shown was so last; `undefined` while nothing is, or only another range. */
+export function shownAt(): number | undefined {
+  return known.value.has(subject.value) ? soAt.get(subject.value) : undefined
 }
 
 /** Reads the view of a subject. */

@@ -29,6 +29,7 @@ function Tile({
       </div>
       <a class="tile-count" href={href} title={`Show the keys that are ${state}`}>
         {count}
+        <span class="off-screen"> {state}</span>
       </a>
       <div class="tile-note">{children}</div>
     </div>
