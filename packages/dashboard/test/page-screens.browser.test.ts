@@ -57,7 +57,7 @@ describe.skipIf(!hasChromium)('the screens', { timeout: 240_000 }, () => {
         await visit.page.click('.overview [data-row=orders]')
         await visit.reads('h1', 'orders')
         await visit.reads('.tile-ready', /ready \? 3 ready oldest/)
-        await visit.reads('.tile-delayed', /delayed \? 1 next in (5\d m|1 h)/)
+        await visit.reads('.tile-delayed', /delayed \? 1 delayed next in (5\d m|1 h)/)
         await visit.reads('.failures', /ECONNREFUSED.*1 key failing now.*nobody listens/s)
         await visit.until(() => visit.count('.key-grid tbody .row'), 6)
         await visit.reads('.key-grid [data-row=fails]', /backoff.*in (5\d m|1 h).*1.*ECONNREFUSED/s)
