@@ -199,7 +199,7 @@ export class StoreView {
   }
 }
 
-/** The codes of errors that may be those of one queue, and stay until somebody repairs it. */
+/** The codes of errors that may be those of one queue, and stay until it is repaired or purged. */
 const damageCodes: ReadonlySet<unknown> = new Set(['ERR_STORE_DAMAGED', 'ERR_SCHEMA_NEWER'])
 
 /** What was read, or why a queue is damaged; rejects with any other error. */

@@ -9,8 +9,8 @@ import { type FailuresLocation, hashOf } from '../location/location.ts'
 import { rangeWords } from '../text/durations.ts'
 import { atLeast, many } from '../text/figures.ts'
 import { useHeldRows, useHold } from '../ui/held-rows.ts'
-import { UnreadQueueList } from '../ui/unread-queues.tsx'
 import { FailureRow } from './failure-row.tsx'
+import { UnreadQueueList } from './unread-queues.tsx'
 
 function everyQueue({ queue = '', ...rest }: FailuresLocation): FailuresLocation {
   return rest.code === undefined ? rest : { ...rest, codeOf: queue }

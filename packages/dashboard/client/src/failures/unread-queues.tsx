@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import type { UnreadQueues } from '../../../src/wire.ts'
 import { hashOf } from '../location/location.ts'
 import { many } from '../text/figures.ts'
-import { Visible } from './visible.tsx'
+import { Visible } from '../ui/visible.tsx'
 
 const shownMax = 5
 
