@@ -14,6 +14,17 @@ export class CommandError extends Error {
   }
 }
 
+/** Several errors of one command, each of which is reported. */
+export class CommandErrors extends Error {
+  readonly errors: readonly unknown[]
+
+  constructor(errors: readonly unknown[]) {
+    super(`${errors.length} errors`)
+    this.name = 'CommandErrors'
+    this.errors = errors
+  }
+}
+
 /** The command line is invalid. */
 export function usageError(message: string, cause?: unknown): CommandError {
   return new CommandError('ERR_USAGE', message, exitCodes.usage, cause)

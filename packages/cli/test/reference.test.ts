@@ -52,6 +52,9 @@ Instants are milliseconds since 1970, with fractions, in documents, and ages suc
 left out of a document, and shown as \`<none>\` in a table. With \`--watch\`, a document is one line per
 change: \`{"event":"row","row":{…}}\`, or \`{"event":"gone","name":"…"}\`.
 
+A command about every queue prints what it can read. Then it fails with the error of each queue that is
+damaged, or that a newer version has stored; a watch warns of each once, and goes on.
+
 A key or a name with control or invisible characters is shown as a JSON string; so is one that begins
 with a quotation mark. \`-o json\` contains all of them exactly.
 

@@ -1,6 +1,7 @@
 // This folder prints: formats, tables, colours, and texts that a terminal must not obey.
 
-import { CommandError } from '../command-error.ts'
+import type { SluiceError } from '@sluice/core'
+import { CommandError, CommandErrors } from '../command-error.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { Terminal } from '../terminal.ts'
 import { isPlain, oneLine, safeJson, shown } from './escape.ts'
@@ -25,6 +26,12 @@ export interface PrinterOptions {
   readonly fields?: Fields | undefined
 }
 
+/** A queue that is damaged, or stored by a newer version, while others can be read. */
+export interface UnreadQueue {
+  readonly queue: string
+  readonly error: SluiceError
+}
+
 /** Rows to print, in any of the formats. */
 export interface Listing<Row> {
   readonly rows: readonly Row[]
@@ -37,6 +44,8 @@ export interface Listing<Row> {
   readonly document: () => unknown
   /** The note if there are no rows: `no keys in orders`. */
   readonly none: string
+  /** The queues whose rows are missing. */
+  readonly unread?: readonly UnreadQueue[]
 }
 
 /** Prints data on stdout, and everything else on stderr. */
@@ -121,8 +130,14 @@ export class Printer {
     return new Table(columns(this.paint), { wide: format === 'wide', headers })
   }
 
-  /** Writes rows in the chosen format. */
+  /** Writes rows in the chosen format, and then throws the errors of unread queues. */
   async listing<Row>(listing: Listing<Row>): Promise<void> {
+    await this.#rows(listing)
+    const { unread = [] } = listing
+    if (unread.length > 0) throw new CommandErrors(unread.map(({ error }) => error))
+  }
+
+  async #rows<Row>(listing: Listing<Row>): Promise<void> {
     const { rows } = listing
     if (this.isDocument) {
       const whole = listing.document()

@@ -1,5 +1,5 @@
 import { SluiceError } from '@sluice/core'
-import { CommandError } from '../command-error.ts'
+import { CommandError, CommandErrors } from '../command-error.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { Secrets } from '../stores/secrets.ts'
 import { oneLine, safeJson } from './escape.ts'
@@ -51,6 +51,19 @@ function stacksOf(error: unknown, depth = 0): string {
   return error.cause === undefined ? own : `${own}\ncaused by ${stacksOf(error.cause, depth + 1)}`
 }
 
+/** The message of an error, its code and the advice, in one line. */
+export function errorWords(error: unknown, secrets: Secrets, debug = false): string {
+  const failure = failureOf(error)
+  const remedy = remedyOf(error, failure, debug)
+  const says = `${oneLine(secrets.redact(failure.message))} [${failure.code}]`
+  return remedy === undefined ? says : `${says}; ${remedy}`
+}
+
+function remedyOf(error: unknown, { code }: Failure, debug: boolean): string | undefined {
+  const isClear = error instanceof CommandError || clear.includes(code) || debug
+  return remedies[code] ?? (isClear ? undefined : '--debug shows where it comes from')
+}
+
 /**
  * Prints an error to stderr in one line, with `debug` also its stack; with `-o json` as a document of
  * one line. Returns the exit code.
@@ -61,20 +74,21 @@ export async function reportError(
   secrets: Secrets,
   debug: boolean,
 ): Promise<number> {
-  const { message, code, exitCode } = failureOf(error)
-  const isClear = error instanceof CommandError || clear.includes(code) || debug
-  const remedy = remedies[code] ?? (isClear ? undefined : '--debug shows where it comes from')
+  if (error instanceof CommandErrors) {
+    for (const each of error.errors) await reportError(each, print, secrets, debug)
+    return exitCodes.failed
+  }
+  const failure = failureOf(error)
+  const { message, code, exitCode } = failure
   if (print.format === 'json') {
+    const remedy = remedyOf(error, failure, debug)
     const stack = debug ? secrets.redact(stacksOf(error)) : undefined
     await print.note(
       safeJson({ error: { code, message: secrets.redact(message), remedy, exitCode, stack } }),
     )
     return exitCode
   }
-  const says = `${oneLine(secrets.redact(message))} [${code}]`
-  await print.note(
-    `${print.errorText('red', 'sluice:')} ${says}${remedy === undefined ? '' : `; ${remedy}`}`,
-  )
+  await print.note(`${print.errorText('red', 'sluice:')} ${errorWords(error, secrets, debug)}`)
   if (debug) {
     const lines = secrets.redact(stacksOf(error)).split('\n')
     await print.note(lines.map(oneLine).join('\n'))

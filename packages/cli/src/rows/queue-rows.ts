@@ -6,8 +6,9 @@ import type { Context } from '../context.ts'
 import { formatAge } from '../duration.ts'
 import { shown } from '../output/escape.ts'
 import type { Paint } from '../output/paint.ts'
+import type { UnreadQueue } from '../output/printer.ts'
 import type { Column } from '../output/table.ts'
-import { knownQueue } from '../stores/known-queue.ts'
+import { isOfDamage, knownQueue } from '../stores/known-queue.ts'
 
 /** A summary of one queue. Its members are part of the stable JSON output. */
 export interface QueueRow {
@@ -75,23 +76,50 @@ export async function queueNames(
   return async () => [queue]
 }
 
-/** Reads several queues; ends early, with those read so far, if `until` is aborted. */
+/** What was read of several queues, in the order of their names. */
+export interface QueuesRead<T> {
+  readonly read: readonly T[]
+  readonly unread: readonly UnreadQueue[]
+}
+
+/**
+ * Reads several queues; ends early, with those read so far, if `until` is aborted. A damaged queue does not
+ * hide the others, and is the error of the whole only if no other one can be read.
+ */
 export async function readQueues<T>(
   names: readonly string[],
   read: (name: string) => Promise<T>,
   until?: AbortSignal,
-): Promise<readonly T[]> {
+): Promise<QueuesRead<T>> {
   const all: T[] = []
+  const unread: UnreadQueue[] = []
   for (let from = 0; from < names.length && until?.aborted !== true; from += concurrencyMax) {
     // A SQLite file answers synchronously: Ctrl-C and --timeout would have no effect before the last queue.
     await new Promise<void>(nextTurn)
-    all.push(...(await Promise.all(names.slice(from, from + concurrencyMax).map(read))))
+    const some = names.slice(from, from + concurrencyMax)
+    for (const answer of await Promise.all(some.map((name) => readOrDamage(name, read)))) {
+      if ('error' in answer) unread.push(answer)
+      else all.push(answer.found)
+    }
   }
-  return all
+  if (all.length === 0 && unread[0] !== undefined) throw unread[0].error
+  return { read: all, unread }
+}
+
+async function readOrDamage<T>(
+  queue: string,
+  read: (name: string) => Promise<T>,
+): Promise<{ readonly found: T } | UnreadQueue> {
+  try {
+    return { found: await read(queue) }
+  } catch (error) {
+    if (isOfDamage(error)) return { queue, error }
+    throw error
+  }
 }
 
 /** Reads all queues, ordered by name. */
-export async function queueRows(store: StoreInspection): Promise<readonly QueueRow[]> {
+export async function queueRows(store: StoreInspection): Promise<QueuesRead<QueueRow>> {
   return await readQueues(await store.queues(), (name) => queueRow(store, name))
 }
 

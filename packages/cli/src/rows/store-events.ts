@@ -1,5 +1,6 @@
 import type { EpochMs, WorkerRow } from '@sluice/core'
 import type { FailedRunInfo, StoreInspection } from 'sluice'
+import type { UnreadQueue } from '../output/printer.ts'
 import { type QueueRow, queueRow, readQueues } from './queue-rows.ts'
 
 /** Something that happened in a queue, as far as its store tells. */
@@ -83,10 +84,16 @@ export class StoreEvents {
   readonly #looks = new Map<string, Look>()
   /** The queues of the last look; undefined before the first. */
   #names: readonly string[] | undefined
+  #unread: readonly UnreadQueue[] = []
 
   constructor(store: StoreInspection, queue: string | undefined) {
     this.#store = store
     this.#queue = queue
+  }
+
+  /** The queues that the last call could not read. Their events come when they can be read. */
+  get unread(): readonly UnreadQueue[] {
+    return this.#unread
   }
 
   /** The events since the last call; at the first call those on record. Oldest first. */
@@ -95,7 +102,8 @@ export class StoreEvents {
     const events: StoreEvent[] = []
     const looks = new Map<string, Look>()
     // One that is listed no more is read once: perhaps it was resumed, or its last key removed.
-    await readQueues([...new Set([...names, ...(this.#names ?? [])])], async (name) => {
+    const all = [...new Set([...names, ...(this.#names ?? [])])]
+    const { unread } = await readQueues(all, async (name) => {
       const { look, happened } = await this.#nextOf(name)
       looks.set(name, look)
       events.push(...happened)
@@ -103,6 +111,7 @@ export class StoreEvents {
     // Only now, so that the events before an error are not lost: the next call returns them.
     for (const [name, look] of looks) this.#looks.set(name, look)
     this.#names = names
+    this.#unread = unread
     return events.sort((a, b) => a.at - b.at || (a.queue < b.queue ? -1 : 1))
   }
 
@@ -115,7 +124,9 @@ export class StoreEvents {
       capabilities.history ? inspect.failedRuns() : [],
       this.#store.now(),
     ])
-    const before = this.#looks.get(queue) ?? (this.#names === undefined ? undefined : unlisted)
+    // One that was listed and could not be read is as on the first look.
+    const isNew = this.#names?.includes(queue) === false
+    const before = this.#looks.get(queue) ?? (isNew ? unlisted : undefined)
     const workers = new Map(list.map((worker) => [worker.holder, worker]))
     const look: Look = { row, workers, failed: new Set(runs.map(runOf)) }
     const happened = [

@@ -40,10 +40,14 @@ async function isInUse(inspection: StoreInspection, queue: string): Promise<bool
     return counts.paused || keyStateWords.some((word) => counts[word] > 0)
   } catch (error) {
     // It is there, and the command says what is wrong, or repairs it.
-    if (SluiceError.is(error, 'ERR_STORE_DAMAGED')) return true
-    if (SluiceError.is(error, 'ERR_SCHEMA_NEWER')) return true
+    if (isOfDamage(error)) return true
     throw error
   }
+}
+
+/** Whether an error may be that of one queue, and does not pass without a repair. */
+export function isOfDamage(error: unknown): error is SluiceError {
+  return SluiceError.is(error, 'ERR_STORE_DAMAGED') || SluiceError.is(error, 'ERR_SCHEMA_NEWER')
 }
 
 function unknownQueue(queue: string, names: readonly string[]): string {

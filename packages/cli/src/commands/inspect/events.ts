@@ -6,6 +6,7 @@ import { formatInstant } from '../../output/instant.ts'
 import type { Column, Table } from '../../output/table.ts'
 import { repeatedReads } from '../../rows/repeated-reads.ts'
 import { type StoreEvent, StoreEvents } from '../../rows/store-events.ts'
+import { UnreadWarnings } from '../../rows/unread-queues.ts'
 import { knownQueue } from '../../stores/known-queue.ts'
 
 const columns = (): readonly Column<StoreEvent>[] => [
@@ -65,12 +66,15 @@ export const events: CommandSpec = {
         name: nameOf,
         document: () => ({ events: rows }),
         none: 'no events on record',
+        unread: source.unread,
       })
     }
     const until = AbortSignal.any([signal, terminal.stdout.closed])
     const table = print.table(columns)
+    const warnings = new UnreadWarnings(context)
     for await (const some of repeatedReads(context, until, () => source.next())) {
       await printSome(context, table, some)
+      await warnings.warn(source.unread)
     }
   },
 }

@@ -7,7 +7,7 @@ import { safeJson, shown } from '../../output/escape.ts'
 import type { Column } from '../../output/table.ts'
 import { cutTo } from '../../output/table.ts'
 import { printWatched, watchOptions } from '../../rows/print-watched.ts'
-import { queueNames, readQueues } from '../../rows/queue-rows.ts'
+import { type QueuesRead, queueNames, readQueues } from '../../rows/queue-rows.ts'
 
 /** The ranges of time, with the number of their steps. */
 const ranges: Readonly<Record<HistoryRange, number>> = { '5m': 31, '1h': 61, '24h': 145 }
@@ -57,7 +57,7 @@ async function readAll(
   store: StoreInspection,
   names: readonly string[],
   range: HistoryRange,
-): Promise<readonly Read[]> {
+): Promise<QueuesRead<Read>> {
   return await readQueues(names, async (queue) => {
     const inspect = store.queue(queue)
     const [history, runs] = await Promise.all([inspect.history({ range }), inspect.failedRuns()])
@@ -180,7 +180,7 @@ export const failures: CommandSpec = {
     if (code !== undefined) {
       return await printWatched<Run>(context, {
         async look() {
-          const [found, now] = await read()
+          const [{ read: found, unread }, now] = await read()
           const rows = runsOf(found, code)
           return {
             rows,
@@ -189,6 +189,7 @@ export const failures: CommandSpec = {
             id: ({ queue, key, at }) => safeJson([queue, key, at]),
             document: () => ({ runs: rows }),
             none: `${none} with the code ${shown(code)}`,
+            unread,
           }
         },
         asJson: (row) => row,
@@ -196,7 +197,7 @@ export const failures: CommandSpec = {
     }
     await printWatched<FailureGroup>(context, {
       async look() {
-        const [found, now] = await read()
+        const [{ read: found, unread }, now] = await read()
         const rows = found
           .flatMap((each) => groupsOf(each, ranges[range]))
           .sort((a, b) => b.failed - a.failed || (b.lastAt ?? 0) - (a.lastAt ?? 0))
@@ -207,6 +208,7 @@ export const failures: CommandSpec = {
           id: ({ queue, code: each }) => safeJson([queue, each]),
           document: () => ({ failures: rows }),
           none,
+          unread,
         }
       },
       // The trend moves on its own.

@@ -5,7 +5,7 @@ import { formatAge } from '../../duration.ts'
 import { safeJson, shown } from '../../output/escape.ts'
 import type { Column } from '../../output/table.ts'
 import { printWatched, watchOptions } from '../../rows/print-watched.ts'
-import { queueNames, readQueues } from '../../rows/queue-rows.ts'
+import { type QueuesRead, queueNames, readQueues } from '../../rows/queue-rows.ts'
 
 /** A held key. */
 interface LeaseRow {
@@ -71,10 +71,11 @@ async function leasesOf(queue: string, inspect: Inspect): Promise<LeaseRow[]> {
 async function allLeases(
   store: StoreInspection,
   names: readonly string[],
-): Promise<readonly LeaseRow[]> {
-  const rows = await readQueues(names, (name) => leasesOf(name, store.queue(name)))
+): Promise<QueuesRead<LeaseRow>> {
+  const { read, unread } = await readQueues(names, (name) => leasesOf(name, store.queue(name)))
   // The lease that ends first is the most suspicious one.
-  return rows.flat().sort((a, b) => (a.leaseUntil ?? Infinity) - (b.leaseUntil ?? Infinity))
+  const rows = read.flat().sort((a, b) => (a.leaseUntil ?? Infinity) - (b.leaseUntil ?? Infinity))
+  return { read: rows, unread }
 }
 
 function leftOf({ leaseUntil }: LeaseRow, now: EpochMs): string {
@@ -120,7 +121,7 @@ export const leases: CommandSpec = {
     const names = await queueNames(context, inspection)
     await printWatched(context, {
       async look() {
-        const [rows, now] = await Promise.all([
+        const [{ read: rows, unread }, now] = await Promise.all([
           allLeases(inspection, await names()),
           inspection.now(),
         ])
@@ -131,6 +132,7 @@ export const leases: CommandSpec = {
           id: ({ queue, key }) => safeJson([queue, key]),
           document: () => ({ leases: rows }),
           none: 'no keys are held',
+          unread,
         }
       },
       asJson: (row) => row,

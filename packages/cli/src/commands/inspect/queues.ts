@@ -28,13 +28,14 @@ export const queues: CommandSpec = {
     }
     await printWatched(context, {
       async look() {
-        const rows = await queueRows(inspection)
+        const { read: rows, unread } = await queueRows(inspection)
         return {
           rows,
           columns: queueColumns,
           name: ({ queue }) => queue,
           document: () => ({ queues: rows }),
           none,
+          unread,
         }
       },
       asJson: withoutAge,

@@ -1,9 +1,11 @@
+import { manyWords } from '@sluice/core/words'
 import type { StoreInspection } from 'sluice'
 import type { CommandSpec } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { formatSpan } from '../../duration.ts'
 import { formatInstant } from '../../output/instant.ts'
-import { queueRow, readQueues, urgencyOf } from '../../rows/queue-rows.ts'
+import { errorWords } from '../../output/report-error.ts'
+import { type QueuesRead, queueRow, readQueues, urgencyOf } from '../../rows/queue-rows.ts'
 import { intervalOf, repeatedReads } from '../../rows/repeated-reads.ts'
 import { RunRates } from '../../rows/run-rates.ts'
 import { type TopRow, TopScreen, topColumns } from '../../rows/top-screen.ts'
@@ -17,7 +19,7 @@ async function rowsOf(
   queue: string | undefined,
   known: RunRates,
   until?: AbortSignal,
-): Promise<readonly TopRow[]> {
+): Promise<QueuesRead<TopRow>> {
   const names = queue === undefined ? await store.queues() : [queue]
   const read = async (name: string): Promise<TopRow> => {
     const [row, workers] = await Promise.all([
@@ -27,7 +29,8 @@ async function rowsOf(
     const rates = known.of(name, workers)
     return rates === undefined ? row : { ...row, rates }
   }
-  return (await readQueues(names, read, until)).toSorted((a, b) => urgencyOf(b) - urgencyOf(a))
+  const { read: rows, unread } = await readQueues(names, read, until)
+  return { read: rows.toSorted((a, b) => urgencyOf(b) - urgencyOf(a)), unread }
 }
 
 /** Draws over what is there instead of clearing it, which would flicker. */
@@ -57,6 +60,13 @@ async function live(context: Context, store: StoreInspection, label: string): Pr
     else void draw()
   })
   if (stopReading !== undefined) context.defer(stopReading)
+  const unreadWords = ({ unread }: QueuesRead<TopRow>): string => {
+    const [first, ...others] = unread
+    if (first === undefined) return ''
+    const more =
+      others.length === 0 ? '' : `; ${manyWords(others.length, 'more queue')} cannot be read`
+    return `   ${errorWords(first.error, context.secrets)}${more}`
+  }
   const read = async () => ({ at: await store.now(), of: await rowsOf(store, queue, known, until) })
   // Standard error is the same terminal, so that the screen has the warning.
   const warn = async (text: string): Promise<void> => {
@@ -65,8 +75,8 @@ async function live(context: Context, store: StoreInspection, label: string): Pr
   }
   await draw()
   for await (const { at, of } of repeatedReads(context, until, read, warn)) {
-    rows = of
-    title = `${label}   ${formatInstant(at)}   every ${formatSpan(intervalMs)}`
+    rows = of.read
+    title = `${label}   ${formatInstant(at)}   every ${formatSpan(intervalMs)}${unreadWords(of)}`
     await draw()
   }
 }
@@ -93,13 +103,14 @@ export const top: CommandSpec = {
     if (isScreen && !input.flag('once') && print.format === 'table') {
       return await live(context, inspection, address.label)
     }
-    const rows = await rowsOf(inspection, queue, new RunRates())
+    const { read: rows, unread } = await rowsOf(inspection, queue, new RunRates())
     await print.listing({
       rows,
       columns: topColumns,
       name: (row) => row.queue,
       document: () => ({ queues: rows }),
       none: 'no queues in this store',
+      unread,
     })
   },
 }

@@ -5,7 +5,7 @@ import { formatAge } from '../../duration.ts'
 import { safeJson, shown } from '../../output/escape.ts'
 import type { Column } from '../../output/table.ts'
 import { printWatched, watchOptions } from '../../rows/print-watched.ts'
-import { readQueues } from '../../rows/queue-rows.ts'
+import { type QueuesRead, readQueues } from '../../rows/queue-rows.ts'
 import { refuseUnknown } from '../../stores/known-queue.ts'
 
 /** A worker and its queue. */
@@ -14,11 +14,12 @@ type WorkerInQueue = WorkerRow & { readonly queue: string }
 async function workersOf(
   store: StoreInspection,
   queue: string | undefined,
-): Promise<readonly WorkerInQueue[]> {
+): Promise<QueuesRead<WorkerInQueue>> {
   const queues = queue === undefined ? await store.queues() : [queue]
   const read = async (name: string): Promise<WorkerInQueue[]> =>
     (await store.queue(name).workers()).map((row) => ({ queue: name, ...row }))
-  return (await readQueues(queues, read)).flat()
+  const { read: rows, unread } = await readQueues(queues, read)
+  return { read: rows.flat(), unread }
 }
 
 function columnsAt(now: EpochMs): readonly Column<WorkerInQueue>[] {
@@ -67,13 +68,17 @@ export const workers: CommandSpec = {
     if (queue !== undefined) await refuseUnknown(context, inspection, [queue])
     await printWatched(context, {
       async look() {
-        const [rows, now] = await Promise.all([workersOf(inspection, queue), inspection.now()])
+        const [{ read: rows, unread }, now] = await Promise.all([
+          workersOf(inspection, queue),
+          inspection.now(),
+        ])
         return {
           rows,
           columns: () => columnsAt(now),
           name: ({ holder }) => holder,
           document: () => ({ workers: rows }),
           none: 'no workers were seen in the last minute',
+          unread,
         }
       },
       asJson: (row) => row,

@@ -31,6 +31,76 @@ export const foundByTestsOfDamagedStores: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'a damaged queue hides all others on the command line',
+    edits: [
+      {
+        file: 'packages/cli/src/rows/queue-rows.ts',
+        find: 'if (isOfDamage(error)) return { queue, error }',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/damaged-queues.test.ts',
+      title: 'does not hide the others, and the command fails after them',
+    },
+  },
+  {
+    name: 'a command that cannot read each queue ends as if it had',
+    edits: [
+      {
+        file: 'packages/cli/src/output/printer.ts',
+        find: 'if (unread.length > 0) throw new CommandErrors(unread.map(({ error }) => error))',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/damaged-queues.test.ts',
+      title: 'does not hide the others, and the command fails after them',
+    },
+  },
+  {
+    name: 'a watch says that a damaged queue is gone',
+    edits: [
+      {
+        file: 'packages/cli/src/rows/print-watched.ts',
+        find: '!now.has(each) && hidden.has(row.queue)',
+        replace: 'false',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/damaged-queues.test.ts',
+      title: 'is named once by a watch, which goes on',
+    },
+  },
+  {
+    name: 'a watch warns of a damaged queue at each read',
+    edits: [
+      {
+        file: 'packages/cli/src/rows/unread-queues.ts',
+        find: 'this.#known = new Set(texts.keys())',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/damaged-queues.test.ts',
+      title: 'is named once by a watch, which goes on',
+    },
+  },
+  {
+    name: 'a queue that was damaged has events of before when it is repaired',
+    edits: [
+      {
+        file: 'packages/cli/src/rows/store-events.ts',
+        find: 'this.#names?.includes(queue) === false',
+        replace: 'this.#names !== undefined',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/damaged-queues.test.ts',
+      title: 'at the first look has no events of before when it can be read',
+    },
+  },
+  {
     name: 'copies of the package do not share a driver',
     edits: [
       {
