@@ -189,7 +189,7 @@ export const foundByTestsOfDashboard: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/cli/src/rows/store-events.ts',
-        find: ' ?? (this.#names === undefined ? undefined : unlisted)',
+        find: ' ?? (isNew ? unlisted : undefined)',
         replace: '',
       },
     ],

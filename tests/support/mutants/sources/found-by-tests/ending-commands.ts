@@ -74,8 +74,8 @@ export const foundByTestsOfEndingCommands: readonly FoundByTest[] = [
     edits: [
       {
         file: report,
-        find: 'oneLine(secrets.redact(message))',
-        replace: 'secrets.redact(message)',
+        find: 'oneLine(secrets.redact(failure.message))',
+        replace: 'secrets.redact(failure.message)',
       },
     ],
     finder: { file: reports, title: 'contains nothing that a terminal obeys' },
