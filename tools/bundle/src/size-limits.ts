@@ -5,7 +5,7 @@
  */
 export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/backoff': 5,
-  '@sluice/cli': 326.4,
+  '@sluice/cli': 326.8,
   '@sluice/conformance': 91.8,
   '@sluice/conformance/cli': 80.1,
   '@sluice/conformance/node-test': 77.7,
