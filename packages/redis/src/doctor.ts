@@ -1,5 +1,5 @@
 /** Checks the health of a store, for operators. It only reads. */
-import type { Finding as StoreFinding } from '@sluice/core'
+import { SluiceError, type Finding as StoreFinding } from '@sluice/core'
 import { manyWords } from '@sluice/core/words'
 import { checkSlots, keepsQueues } from './connection/check-server.ts'
 import type { Connections, Reply } from './connection/connections.ts'
@@ -254,12 +254,23 @@ async function clockFinding(connections: Connections, now: () => number): Promis
   return { check, level: 'warning', summary, facts }
 }
 
+/** What is read of a queue; the error of one that a newer version has stored, which hides no other one. */
+async function unlessNewer<T>(read: Promise<T>): Promise<T | SluiceError> {
+  try {
+    return await read
+  } catch (error) {
+    if (SluiceError.is(error, 'ERR_SCHEMA_NEWER')) return error
+    throw error
+  }
+}
+
 async function integrityFindings(store: Store): Promise<readonly Finding[]> {
   const check = 'integrity'
-  const found = await store.ofEachQueue((queue) => examine(store, queue))
+  const found = await store.ofEachQueue((queue) => unlessNewer(examine(store, queue)))
   const damaged = found.flatMap(([queue, problem]): readonly Finding[] => {
     if (problem === undefined) return []
-    const summary = `queue ${queue} is damaged: ${problem}`
+    const isNewer = SluiceError.is(problem)
+    const summary = isNewer ? problem.message : `queue ${queue} is damaged: ${problem}`
     return [{ check, level: 'failure', summary, facts: { queue } }]
   })
   if (damaged.length > 0) return damaged
@@ -267,11 +278,11 @@ async function integrityFindings(store: Store): Promise<readonly Finding[]> {
 }
 
 async function queueFindings(store: Store): Promise<readonly Finding[]> {
-  const all = await store.ofEachQueue((name) => liveliness(store, name, workerMs))
+  const all = await store.ofEachQueue((name) => unlessNewer(liveliness(store, name, workerMs)))
   // The registry has empty queues, too, until they are deleted.
-  const found = all.filter(([, { isThere }]) => isThere)
-  const late = found.reduce((sum, [, one]) => sum + one.late, 0)
-  const working = found.filter(([, { workers }]) => workers.length > 0).length
+  const found = all.flatMap(([, one]) => (SluiceError.is(one) || !one.isThere ? [] : [one]))
+  const late = found.reduce((sum, one) => sum + one.late, 0)
+  const working = found.filter(({ workers }) => workers.length > 0).length
   return [
     late === 0
       ? { check: 'leases', level: 'ok', summary: 'no expired lease waits', facts: { late } }

@@ -214,7 +214,7 @@ describe.skipIf(!hasRedis)('doctor', () => {
     const add = async (queue: string, key: string, delayMs: number): Promise<void> => {
       await driver.add(queue, [{ key, item: '"x"', priority: 0, delayMs }], options)
     }
-    const parts = ['rows', 'items', 'keys', 'ready', 'delayed', 'held', 'dirty'] as const
+    const parts = ['rows', 'items', 'keys', 'ready', 'delayed', 'held', 'dirty', 'meta'] as const
     /** Runs Lua on a queue that has a ready, a delayed, a held and a dirty key. */
     const damage = async (queue: string, lua: string): Promise<void> => {
       for (const key of ['dirty', 'held']) await add(queue, key, 0)
@@ -245,6 +245,7 @@ describe.skipIf(!hasRedis)('doctor', () => {
       'a row that is too long': `call('HSET', rows, 'ready', call('HGET', rows, 'ready') .. 'x')`,
       'a row of no set': `call('HSET', rows, 'ready', '\\7' .. string.sub(call('HGET', rows, 'ready'), 2))`,
       'a set is missing': `call('DEL', held)`,
+      'no description': `call('DEL', meta)`,
     }
     for (const [queue, lua] of Object.entries(damages)) await damage(queue, lua)
     const found = await integrity()
@@ -257,6 +258,9 @@ describe.skipIf(!hasRedis)('doctor', () => {
     const summaryOf = (queue: string) =>
       found.find(({ facts }) => facts['queue'] === queue)?.summary
     expect(summaryOf('no row')).toMatch(/"ready" do not agree.*; stop what uses it, export it/)
+    expect(summaryOf('no description')).toMatch(
+      /^queue no description is damaged: the Redis key sluice:\{no description\}:meta is missing; stop/,
+    )
     // No export: it ends at such a key.
     expect(summaryOf('no item')).toBe(
       'queue no item is damaged: the items of the keys "ready" are lost; add each with its item, or remove it',
@@ -266,5 +270,34 @@ describe.skipIf(!hasRedis)('doctor', () => {
     await damaged.command('HDEL', 'sluice:{no item}:items', 'ready')
     await driver.operate?.remove('no item', ['ready'])
     expect((await integrity()).map(({ facts }) => facts['queue'])).not.toContain('no item')
+  })
+
+  test('a queue that a newer version has stored is a failure, and the rest is checked', async () => {
+    const newer = await startRedis()
+    onTestFinished(() => newer.dispose())
+    const driver = redisDriver({ url: newer.url })
+    await driver.open({})
+    onTestFinished(async () => await driver.close())
+    const options = { dedupe: 'client-go', failuresExpireMs: 1_000 } as const
+    for (const queue of ['a', 'b', 'c']) {
+      await driver.add(queue, [{ key: 'k', item: '"x"', priority: 0, delayMs: 0 }], options)
+    }
+    await newer.command('HSET', 'sluice:{a}:meta', 'version', '2')
+    await newer.command('HDEL', 'sluice:{b}:items', 'k')
+    const found = await doctor({ url: newer.url })
+    expect(Object.keys(levels(found))).toHaveLength(9)
+    expect(found.filter(({ check }) => check === 'integrity')).toMatchObject([
+      {
+        level: 'failure',
+        summary:
+          'queue a is stored with layout 2, newer than 1; upgrade @sluice/redis [ERR_SCHEMA_NEWER]',
+        facts: { queue: 'a' },
+      },
+      { level: 'failure', facts: { queue: 'b' } },
+    ])
+    expect(found.find(({ check }) => check === 'workers')?.facts).toEqual({
+      queues: 2,
+      withWorkers: 0,
+    })
   })
 })

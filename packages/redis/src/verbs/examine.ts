@@ -5,11 +5,14 @@ import { type Store, verbStart } from '../store.ts'
 /** How many keys one script examines: the server does nothing else meanwhile. */
 const scriptKeysMax = 1_000
 
-/** How many keys have a row, are in the list of keys, and are in the sets of their states. */
+/**
+ * How many keys have a row, are in the list of keys, and are in the sets of their states; and whether the queue
+ * has its description.
+ */
 const totals = `#!lua flags=no-writes
 local one, sets = redis.call('HGET', KEYS[12], 'version') and 1 or 0, 0
 for _, at in ipairs({5, 6, 7, 8, 10, 11}) do sets = sets + redis.call('ZCARD', KEYS[at]) - one end
-return {redis.call('HLEN', KEYS[1]) - one, redis.call('ZCARD', KEYS[4]) - one, sets}`
+return {redis.call('HLEN', KEYS[1]) - one, redis.call('ZCARD', KEYS[4]) - one, sets, one}`
 
 /** What is to be done where a row or a set is wrong. */
 const repair = 'stop what uses it, export it, purge it, and import what was exported'
@@ -59,7 +62,8 @@ async function disagreement(
     return `the rows of the keys ${some(wrong)} do not agree with the sets they are in`
   }
   const sizes = await store.read(slot, ['EVAL', totals, String(all.length), ...all])
-  const [rows, listed, placed] = sizes as readonly number[]
+  const [rows, listed, placed, described] = sizes as readonly number[]
+  if (described === 0 && rows !== 0) return `the Redis key ${all[11]} is missing`
   if (rows === listed && rows === placed) return undefined
   return `${rows} keys have a row, ${listed} are in the list, and ${placed} are in a set`
 }

@@ -101,6 +101,34 @@ export const foundByTestsOfDamagedStores: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'a Redis queue that a newer version has stored ends doctor',
+    edits: [
+      {
+        file: 'packages/redis/src/doctor.ts',
+        find: "if (SluiceError.is(error, 'ERR_SCHEMA_NEWER')) return error",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/doctor.test.ts',
+      title: 'a queue that a newer version has stored is a failure, and the rest is checked',
+    },
+  },
+  {
+    name: 'doctor does not say that the description of a Redis queue is missing',
+    edits: [
+      {
+        file: 'packages/redis/src/verbs/examine.ts',
+        find: 'described === 0 && rows !== 0',
+        replace: 'false',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/doctor.test.ts',
+      title: 'keys whose row and sets do not agree are a failure that names them',
+    },
+  },
+  {
     name: 'copies of the package do not share a driver',
     edits: [
       {
