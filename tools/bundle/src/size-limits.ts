@@ -5,7 +5,7 @@
  */
 export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/backoff': 5,
-  '@sluice/cli': 326.8,
+  '@sluice/cli': 327.3,
   '@sluice/conformance': 91.8,
   '@sluice/conformance/cli': 80.1,
   '@sluice/conformance/node-test': 77.7,
@@ -16,8 +16,8 @@ export const sizeLimits: Readonly<Record<string, number>> = {
   '@sluice/core/driver': 7.3,
   '@sluice/core/testing': 3,
   '@sluice/core/words': 3,
-  '@sluice/dashboard': 74.6,
-  '@sluice/dashboard/node': 75.5,
+  '@sluice/dashboard': 74.9,
+  '@sluice/dashboard/node': 75.8,
   '@sluice/kubernetes': 20,
   '@sluice/limiters': 8,
   '@sluice/memory': 18,
@@ -36,7 +36,7 @@ export const sizeLimits: Readonly<Record<string, number>> = {
 export const browserLimits = {
   atFirst: 30.1,
   atFirstWithWorker: 36.5,
-  inOneFile: 59.3,
+  inOneFile: 59.4,
   /** What is not fetched at first. */
   later: [
     'core/src/driver/history.ts',

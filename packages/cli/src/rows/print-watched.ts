@@ -5,7 +5,7 @@ import { fieldsOf } from '../output/fields.ts'
 import type { Listing } from '../output/printer.ts'
 import type { Table } from '../output/table.ts'
 import { repeatedReads } from './repeated-reads.ts'
-import { UnreadWarnings } from './unread-queues.ts'
+import { UnreadWarnings } from './unread-warnings.ts'
 
 /** The options of commands that can watch. */
 export const watchOptions: readonly OptionSpec[] = [

@@ -6,7 +6,7 @@ import { formatInstant } from '../../output/instant.ts'
 import type { Column, Table } from '../../output/table.ts'
 import { repeatedReads } from '../../rows/repeated-reads.ts'
 import { type StoreEvent, StoreEvents } from '../../rows/store-events.ts'
-import { UnreadWarnings } from '../../rows/unread-queues.ts'
+import { UnreadWarnings } from '../../rows/unread-warnings.ts'
 import { knownQueue } from '../../stores/known-queue.ts'
 
 const columns = (): readonly Column<StoreEvent>[] => [

@@ -76,7 +76,7 @@ export const foundByTestsOfDamagedStores: readonly FoundByTest[] = [
     name: 'a watch warns of a damaged queue at each read',
     edits: [
       {
-        file: 'packages/cli/src/rows/unread-queues.ts',
+        file: 'packages/cli/src/rows/unread-warnings.ts',
         find: 'this.#known = new Set(texts.keys())',
         replace: '',
       },

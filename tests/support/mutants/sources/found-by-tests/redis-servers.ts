@@ -134,8 +134,8 @@ export const foundByTestsOfRedisServers: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/redis/src/doctor.ts',
-        find: 'all.filter(([, { isThere }]) => isThere)',
-        replace: 'all.filter(([, { isThere }]) => isThere || !isThere)',
+        find: ' || !one.isThere',
+        replace: '',
       },
     ],
     finder: {
