@@ -1,4 +1,4 @@
-import type { Clock } from '@sluice/core'
+import { type Clock, SluiceError } from '@sluice/core'
 import { fakeClock } from '@sluice/core/testing'
 import { expect, onTestFinished, test } from 'vitest'
 import { createRecorder } from '../src/index.ts'
@@ -194,6 +194,23 @@ test('a store that no queue has opened yet is no error', async () => {
   await recorder.read()
   expect(errors).toHaveLength(1)
 })
+
+test.each(['ERR_STORE_DAMAGED', 'ERR_SCHEMA_NEWER'] as const)(
+  'a queue that cannot be read (%s) is reported from the first read on, and hides no other one',
+  async (code) => {
+    const { store, startProcess } = setUp()
+    const { recorder, ledger, errors, driver } = startProcess(['a', 'b', 'c'])
+    store.counts = { ...noCounts, ready: 3 }
+    const { counts } = driver
+    driver.counts = (queue, options) => {
+      if (queue === 'b') throw new SluiceError(code, 'b cannot be read')
+      return counts.call(driver, queue, options)
+    }
+    await recorder.read()
+    expect(['a', 'b', 'c'].map((queue) => ledger.value(`${queue} depth`))).toEqual([3, 0, 3])
+    expect(errors).toMatchObject([{ code }])
+  },
+)
 
 test('a store that others cannot see is read without an election; its depth is counted', async () => {
   const { clock, store, startProcess } = setUp({})

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Counts, never, systemClock } from '@sluice/core'
+import { type Counts, never, SluiceError, systemClock } from '@sluice/core'
 import type { StoreGauges } from '../queue/queue-meters.ts'
 import { inStore, isAlone, type QueueRecord, type StoreRecord } from '../queue/queue-record.ts'
 import { Election } from './election.ts'
@@ -46,7 +46,8 @@ export class StoreReader {
         store.wasRead = true
       } catch (error) {
         // This zero means "not exported here": another process may be elected by now.
-        if (store.wasRead || queue.isInUse(store.driver)) this.#options.onError(error)
+        const isOpen = store.wasRead || queue.isInUse(store.driver)
+        if (isOpen || isOfDamage(error)) this.#options.onError(error)
         all.push(isAlone(store.driver) ? { ...nothing, depth: undefined } : nothing)
       }
     }
@@ -77,6 +78,11 @@ export class StoreReader {
     // An unreachable store cannot be informed; the registration there expires.
     await this.#inTime(Promise.allSettled(stores.map(({ election }) => election?.leave())))
   }
+}
+
+/** Whether an error is that of a queue, and not that no queue has opened the store yet. */
+function isOfDamage(error: unknown): boolean {
+  return SluiceError.is(error, 'ERR_STORE_DAMAGED') || SluiceError.is(error, 'ERR_SCHEMA_NEWER')
 }
 
 function gaugesOf(counts: Counts, now: number, isCountedHere: boolean): StoreGauges {

@@ -129,6 +129,20 @@ export const foundByTestsOfDamagedStores: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'metrics of a damaged queue that no process uses are 0 without a report',
+    edits: [
+      {
+        file: 'packages/metrics/src/recorder/store-reader.ts',
+        find: 'isOpen || isOfDamage(error)',
+        replace: 'isOpen',
+      },
+    ],
+    finder: {
+      file: 'packages/metrics/test/store.test.ts',
+      title: 'is reported from the first read on, and hides no other one',
+    },
+  },
+  {
     name: 'copies of the package do not share a driver',
     edits: [
       {
