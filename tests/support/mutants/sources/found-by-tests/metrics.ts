@@ -343,7 +343,7 @@ export const foundByTestsOfMetrics: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/metrics/src/recorder/store-reader.ts',
-        find: 'if (store.wasRead || queue.isInUse(store.driver)) this',
+        find: 'if (isOpen || isOfDamage(error)) this',
         replace: 'this',
       },
     ],

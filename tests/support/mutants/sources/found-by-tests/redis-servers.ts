@@ -136,6 +136,8 @@ export const foundByTestsOfRedisServers: readonly FoundByTest[] = [
         file: 'packages/redis/src/doctor.ts',
         find: ' || !one.isThere',
         replace: '',
+        find: 'SluiceError.is(one) || !one.isThere ?',
+        replace: 'SluiceError.is(one) ?',
       },
     ],
     finder: {
