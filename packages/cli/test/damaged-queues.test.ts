@@ -13,6 +13,7 @@ import { StoreEvents } from '../src/rows/store-events.ts'
 import type { Terminal } from '../src/terminal.ts'
 import { cli, output } from './cli.ts'
 import { driverOf } from './queues.ts'
+import { newFile } from './stores.ts'
 import { Watch } from './watch.ts'
 
 let server: RedisProcess
@@ -21,7 +22,9 @@ let made = 0
 beforeAll(async () => {
   if (hasRedis) server = await startRedis()
 })
-afterAll(() => server.dispose())
+afterAll(async () => {
+  if (hasRedis) await server.dispose()
+})
 
 /** A store with the queues a, b and c, each of which has a worker and a key that it holds. */
 async function newStore(): Promise<{ store: string; partOf: (q: string, part: string) => string }> {
@@ -143,6 +146,24 @@ describe.skipIf(!hasRedis).each(kinds)(
       expect((await queues.both(2_000)).err).toMatch(words)
       for (const watch of all) expect((await watch.interrupt()).code).toBe(130)
     })
+  },
+)
+
+test.skipIf(!hasRedis)(
+  'a copy goes on after a queue that cannot be read, and then fails',
+  async () => {
+    const { store, partOf } = await newStore()
+    await server.command('HSET', partOf('b', 'meta'), 'version', '2')
+    const to = newFile()
+    const { code, out, err } = await cli(['copy', store, to])
+    expect({ code, out }).toEqual({ code: 1, out: 'a: 1 key copied\nc: 1 key copied\n' })
+    expect(err).toMatch(/^sluice: queue b is stored with layout 2, .*\n$/)
+    const document = await cli(['copy', store, to, 'b', 'c', '-o', 'json'])
+    expect(JSON.parse(document.out)).toEqual({ queues: [{ queue: 'c', copied: 1 }] })
+    expect(document.code).toBe(1)
+    const none = await cli(['copy', store, to, 'b'])
+    expect(none).toMatchObject({ code: 1, out: '' })
+    expect(none.err).toMatch(/^sluice: queue b is stored with layout 2, .*\n$/)
   },
 )
 

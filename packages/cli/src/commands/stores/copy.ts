@@ -1,17 +1,17 @@
 import { manyWords } from '@sluice/core/words'
 import { type CommandSpec, queuesOfStores } from '../../command.ts'
-import { oneStoreError } from '../../command-error.ts'
+import { CommandErrors, oneStoreError } from '../../command-error.ts'
 import type { Context } from '../../context.ts'
 import { checkedQueue } from '../../input.ts'
 import { shown } from '../../output/escape.ts'
-import { refuseUnknown } from '../../stores/known-queue.ts'
+import { isOfDamage, refuseUnknown } from '../../stores/known-queue.ts'
 import type { OpenStore } from '../../stores/open-store.ts'
 
 export const copy: CommandSpec = {
   name: 'copy',
   summary: 'Copy queues to another store; the source stays as it is',
   details:
-    'Existing keys are merged: the earlier of two times and the higher of two priorities and counts win, and existing items are kept. Workers on both stores then run the same keys; to hand a queue over, use `sluice move`. Changes nothing in the source; pause the queue for a snapshot of one moment.',
+    'Existing keys are merged: the earlier of two times and the higher of two priorities and counts win, and existing items are kept. Workers on both stores then run the same keys; to hand a queue over, use `sluice move`. Changes nothing in the source; pause the queue for a snapshot of one moment. Goes on after a queue that is damaged, and then fails.',
   group: 'Stores',
   endsAfterAbort: true,
   positionals: queuesOfStores,
@@ -33,15 +33,26 @@ export const copy: CommandSpec = {
     await refuseUnknown(context, from.inspection, queues)
     const names = queues.length > 0 ? queues : await from.inspection.queues()
     const copied: { queue: string; copied: number }[] = []
+    const errors: unknown[] = []
     for (const queue of names) {
-      copied.push({ queue, copied: await copyQueue(context, queue, from, to) })
+      try {
+        copied.push({ queue, copied: await copyQueue(context, queue, from, to) })
+      } catch (error) {
+        // The others are copied all the same.
+        if (!isOfDamage(error)) throw error
+        errors.push(error)
+      }
     }
     await print.endProgress()
-    if (print.isDocument) return await print.document({ queues: copied })
-    await print.lines(
-      copied.map((each) => `${shown(each.queue)}: ${manyWords(each.copied, 'key')} copied`),
-    )
-    if (copied.length === 0) await print.note('no queues to copy')
+    if (copied.length === 0 && errors.length > 0) throw errors[0]
+    if (print.isDocument) await print.document({ queues: copied })
+    else if (copied.length === 0) await print.note('no queues to copy')
+    else {
+      await print.lines(
+        copied.map((each) => `${shown(each.queue)}: ${manyWords(each.copied, 'key')} copied`),
+      )
+    }
+    if (errors.length > 0) throw new CommandErrors(errors)
   },
 }
 

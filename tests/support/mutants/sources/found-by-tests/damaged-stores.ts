@@ -143,6 +143,20 @@ export const foundByTestsOfDamagedStores: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'a copy of every queue ends at a damaged one',
+    edits: [
+      {
+        file: 'packages/cli/src/commands/stores/copy.ts',
+        find: 'if (!isOfDamage(error)) throw error',
+        replace: 'throw error',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/damaged-queues.test.ts',
+      title: 'a copy goes on after a queue that cannot be read, and then fails',
+    },
+  },
+  {
     name: 'copies of the package do not share a driver',
     edits: [
       {
