@@ -134,8 +134,6 @@ export const foundByTestsOfRedisServers: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/redis/src/doctor.ts',
-        find: ' || !one.isThere',
-        replace: '',
         find: 'SluiceError.is(one) || !one.isThere ?',
         replace: 'SluiceError.is(one) ?',
       },
