@@ -33,9 +33,17 @@ describe('a queue that is damaged', () => {
     expect(failures).toMatchObject({ status: 200, body: { unread } })
   })
 
-  test('is the answer where no other one can be read', async () => {
+  test('is named where no other one can be read, as in a store of one queue', async () => {
     const site = await siteOf(failingAt('ERR_STORE_DAMAGED', ['a', 'b', 'c']))
-    for (const path of [...views, '/api/queue?queue=b']) {
+    const unread = ['a', 'b', 'c'].map((queue) => ({ queue }))
+    for (const path of views) {
+      expect(await site.ask(path)).toMatchObject({ status: 200, body: { unread } })
+    }
+  })
+
+  test('is the answer where it alone is asked for', async () => {
+    const site = await siteOf(failingAt('ERR_STORE_DAMAGED', ['b']))
+    for (const path of ['/api/queue?queue=b', '/api/failures?queue=b']) {
       expect(await site.ask(path)).toMatchObject({
         status: 503,
         body: { code: 'ERR_STORE_DAMAGED' },

@@ -96,16 +96,15 @@ describe.skipIf(!hasChromium)('the connection of the page', { timeout: 240_000 }
   it('to a store of which one queue is damaged: it is named, and can be purged', async () => {
     const driver = memoryDriver()
     const { counts, operate } = driver
-    let isDamaged = true
+    let damaged = ['mails']
     driver.counts = async (queue, options) => {
-      if (isDamaged && queue === 'mails')
-        throw new SluiceError('ERR_STORE_DAMAGED', 'it lacks a part')
+      if (damaged.includes(queue)) throw new SluiceError('ERR_STORE_DAMAGED', 'it lacks a part')
       return await counts.call(driver, queue, options)
     }
     Object.defineProperty(driver, 'operate', {
       value: new Proxy(operate ?? {}, {
         get: (all, name) => {
-          if (name === 'purge') isDamaged = false
+          if (name === 'purge') damaged = []
           const verb: unknown = Reflect.get(all, name, all)
           return typeof verb === 'function' ? (verb.bind(all) as unknown) : verb
         },
@@ -119,6 +118,7 @@ describe.skipIf(!hasChromium)('the connection of the page', { timeout: 240_000 }
     visit.expected.push(/503/)
     await visit.reads('main [role=alert]', /^The queue mails could not be read: it lacks a part/)
     await visit.reads('.overview', /orders/)
+    await visit.reads('.totals', /^1 of 2 queues 2 need attention/)
     await page.getByRole('link', { name: 'mails' }).click()
     await visit.reads('.trouble', /^Reading failed .* ago: it lacks a part/)
     await visit.reads('main', /^mails cannot be read it lacks a part/)
@@ -134,6 +134,14 @@ describe.skipIf(!hasChromium)('the connection of the page', { timeout: 240_000 }
     await page.getByRole('button', { name: 'Purge every key' }).click()
     await visit.reads('.notice', /purged: 1 key deleted/)
     await visit.until(() => visit.count('.trouble, dialog'), 0)
+    // Also where no other one can be read.
+    damaged = ['mails', 'orders']
+    await stores.queue(driver, 'mails').add('a')
+    await page.evaluate(() => location.assign('#/'))
+    await visit.reads(
+      'main',
+      /^All queues 0 of 2 queues 2 need attention .*The queue mails could not/s,
+    )
     await visit.end()
   })
 

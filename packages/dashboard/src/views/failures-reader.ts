@@ -47,10 +47,14 @@ export class FailuresReader {
   async view(): Promise<FailuresView> {
     const storeView = this.#storeView
     const range = this.#range
+    const queue = this.#queue
     const { names, stored } =
-      this.#queue === undefined ? await storeView.queueNames() : { names: [this.#queue], stored: 1 }
+      queue === undefined ? await storeView.queueNames() : { names: [queue], stored: 1 }
     const at = await storeView.store.now()
-    const { read, unread } = await storeView.forEach(names, (name) => this.#read(name, at))
+    const { read, unread } =
+      queue === undefined
+        ? await storeView.forEach(names, (name) => this.#read(name, at))
+        : { read: [await this.#read(queue, at)], unread: [] }
     for (const name of this.#searches.keys()) {
       if (!names.includes(name)) this.#searches.delete(name)
     }

@@ -173,7 +173,7 @@ export class StoreView {
 
   /**
    * Reads several queues, a few of them concurrently. One that cannot be read does not hide the others:
-   * it is named, unless no other one can be read.
+   * it is named, also where it is the only one, so that its page is found.
    */
   async forEach<Read>(
     names: readonly string[],
@@ -192,7 +192,6 @@ export class StoreView {
     const found = answers.flatMap((answer) => ('read' in answer ? [answer.read] : []))
     const unread = answers.flatMap((answer, index) => {
       if ('read' in answer) return []
-      if (found.length === 0) throw answer.error
       return [{ queue: names[index] as string, message: refusalOf(answer.error).message }]
     })
     return { read: found, unread }

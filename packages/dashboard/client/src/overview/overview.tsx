@@ -99,20 +99,21 @@ function Rate({ rows, of }: { rows: readonly QueueRow[]; of: 'inPerSecond' | 'ou
 }
 
 function Totals({ view }: { readonly view: OverviewView }): JSX.Element {
-  const { queues } = view
-  const worried = queues.filter(({ severity }) => !['good', 'calm'].includes(urgencies[severity]))
+  const { queues, unread = [] } = view
+  const isFine = ({ severity }: QueueRow) => ['good', 'calm'].includes(urgencies[severity])
+  const worried = queues.filter((row) => !isFine(row)).length + unread.length
   return (
     <dl class="totals">
-      <div class={worried.length > 0 ? 'worried' : 'fine'}>
+      <div class={worried > 0 ? 'worried' : 'fine'}>
         <dt>
           {view.stored > queues.length
             ? `${grouped(queues.length)} of ${many(view.stored, 'queue')}`
             : many(queues.length, 'queue')}
         </dt>
         <dd>
-          <Icon name={worried.length > 0 ? 'warn' : 'good'} />
-          {worried.length > 0
-            ? `${grouped(worried.length)} ${worried.length === 1 ? 'needs' : 'need'} attention`
+          <Icon name={worried > 0 ? 'warn' : 'good'} />
+          {worried > 0
+            ? `${grouped(worried)} ${worried === 1 ? 'needs' : 'need'} attention`
             : 'all healthy'}
         </dd>
       </div>
@@ -229,7 +230,8 @@ function Rows({ location, view }: { location: OverviewLocation; view: OverviewVi
 export function Overview({ location }: { readonly location: OverviewLocation }): JSX.Element {
   const view = useView('overview')
   if (view === undefined) return <p class="waiting">Loading the queues …</p>
-  if (view.queues.length === 0) {
+  const isEmpty = view.queues.length === 0
+  if (isEmpty && view.unread === undefined) {
     return <NoQueues driver={session.value?.driver ?? ''} listed={listsQueues()} />
   }
   return (
@@ -263,7 +265,7 @@ export function Overview({ location }: { readonly location: OverviewLocation }):
           none={noChart(session.value?.capabilities.history !== false)}
         />
       </section>
-      <Rows location={location} view={view} />
+      {!isEmpty && <Rows location={location} view={view} />}
     </div>
   )
 }
