@@ -1,10 +1,26 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import type * as files from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { expect, test } from 'vitest'
+import { nextTurn } from '@sluice/core'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { Interrupted } from '../src/index.ts'
 import { cli, output, scratchFolder } from './cli.ts'
 import { newFile } from './stores.ts'
+
+let onOpened = async (): Promise<void> => {}
+
+vi.mock('node:fs/promises', async (original) => {
+  const real = await original<typeof files>()
+  return {
+    ...real,
+    async open(...args: Parameters<typeof files.open>) {
+      const file = await real.open(...args)
+      await onOpened()
+      return file
+    },
+  }
+})
 
 test('an export to a file that fails, or is interrupted, leaves none, and can be repeated', async () => {
   const store = newFile()
@@ -36,4 +52,21 @@ test('an export to a file that fails, or is interrupted, leaves none, and can be
   // Only the lines go to the file: it is whole also where stdout has no reader.
   await output(file, { store, cwd, closed: AbortSignal.abort() })
   expect(readFileSync(join(cwd, 'orders.ndjson'), 'utf8')).toMatch(/\{"end":true/)
+})
+
+test('an export that is interrupted while its file is opened leaves none', async () => {
+  const store = newFile()
+  await output(['add', 'orders', 'a'], { store })
+  const [cwd, interruption] = [scratchFolder(), new AbortController()]
+  onOpened = async () => {
+    interruption.abort(new Interrupted('SIGINT'))
+    for (let turn = 0; turn < 100; turn += 1) await new Promise<void>(nextTurn)
+  }
+  onTestFinished(() => {
+    onOpened = async () => {}
+  })
+  const file = ['export', 'orders', '-f', 'orders.ndjson']
+  const { code } = await cli(file, { store, cwd, interrupted: interruption.signal })
+  expect(code).toBe(130)
+  expect(readdirSync(cwd)).toEqual([])
 })

@@ -1,4 +1,4 @@
-import { readFileSync, statSync, symlinkSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { createQueue } from 'sluice'
@@ -51,6 +51,7 @@ test('a queue is written as lines and read back, through a pipe and through a fi
   const refused = await cli(['export', 'orders', '--file', 'orders.ndjson'], world)
   expect(refused.code).toBe(1)
   expect(refused.err).toMatch(/^sluice: the file cannot be written: EEXIST.*\[ERR_FILE\]\n$/)
+  expect(existsSync(join(folder, 'orders.ndjson'))).toBe(true)
 })
 
 test('an export that was cut off is refused when it is read', async () => {

@@ -28,21 +28,29 @@ function fileError(error: unknown): CommandError {
 }
 
 async function fileSink(context: Context, path: string): Promise<Sink> {
+  // What was deferred has run then, perhaps.
+  context.signal.throwIfAborted()
   // Never overwrites a file: it may be the last backup. Opened before a key is read: once the stream has
   // failed, a write says only that it was destroyed.
-  const file = await open(path, 'wx', 0o600).catch((error: unknown) => {
-    throw fileError(error)
+  const opening = open(path, 'wx', 0o600).then((file) => {
+    const stream = file.createWriteStream()
+    const closed = finished(stream)
+    closed.catch(() => {})
+    return { stream, closed }
   })
-  const stream = file.createWriteStream()
-  const closed = finished(stream)
-  closed.catch(() => {})
   let isWhole = false
   // A part of a queue is no export, and the file would be in the way when the command is repeated.
+  // Deferred before the file is open: an interruption may come meanwhile.
   context.defer(async () => {
     if (isWhole) return
-    stream.destroy()
-    await closed.catch(() => {})
+    // If it cannot be opened, a file of that name is that of another program, and stays.
+    const opened = await opening
+    opened.stream.destroy()
+    await opened.closed.catch(() => {})
     await rm(path, { force: true })
+  })
+  const { stream, closed } = await opening.catch((error: unknown) => {
+    throw fileError(error)
   })
   return {
     isSeen: false,

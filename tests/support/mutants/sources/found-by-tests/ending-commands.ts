@@ -100,6 +100,34 @@ export const foundByTestsOfEndingCommands: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'an export that is interrupted while its file is opened leaves it',
+    edits: [
+      {
+        file: 'packages/cli/src/commands/stores/export-lines.ts',
+        find: '  let isWhole = false',
+        replace: '  await opening.catch(() => {})\n  let isWhole = false',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/exporting.test.ts',
+      title: 'while its file is opened leaves none',
+    },
+  },
+  {
+    name: 'an export deletes the file that it was not to overwrite',
+    edits: [
+      {
+        file: 'packages/cli/src/commands/stores/export-lines.ts',
+        find: 'const opened = await opening\n',
+        replace: 'const opened = await opening.catch(() => rm(path) as never)\n',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/moving.test.ts',
+      title: 'a queue is written as lines and read back, through a pipe and through a file',
+    },
+  },
+  {
     name: 'a command leaves its store open, and the log of a file next to it',
     edits: [
       {
