@@ -283,17 +283,32 @@ export const foundByTestsOfDamagedStores: readonly FoundByTest[] = [
     },
   },
   {
-    name: 'a store of which every queue is damaged is shown as empty',
+    name: 'a damaged queue is not named where no other one can be read',
     edits: [
       {
         file: 'packages/dashboard/src/views/store-view.ts',
-        find: '      if (found.length === 0) throw answer.error\n',
-        replace: '',
+        find: "      if ('read' in answer) return []\n",
+        replace:
+          "      if ('read' in answer) return []\n      if (found.length === 0) throw answer.error\n",
       },
     ],
     finder: {
       file: 'packages/dashboard/test/damaged-queue.test.ts',
-      title: 'is the answer where no other one can be read',
+      title: 'is named where no other one can be read, as in a store of one queue',
+    },
+  },
+  {
+    name: 'the failures of a damaged queue are shown as none',
+    edits: [
+      {
+        file: 'packages/dashboard/src/views/failures-reader.ts',
+        find: '{ read: [await this.#read(queue, at)], unread: [] }',
+        replace: 'await storeView.forEach([queue], (name) => this.#read(name, at))',
+      },
+    ],
+    finder: {
+      file: 'packages/dashboard/test/damaged-queue.test.ts',
+      title: 'is the answer where it alone is asked for',
     },
   },
 ]
