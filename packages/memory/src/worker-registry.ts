@@ -2,6 +2,7 @@ import { type EpochMs, type WorkerInfo, type WorkerRow, workerMsMax } from '@slu
 
 /** The workers of a queue. */
 export class WorkerRegistry {
+  /** Those that were seen last are the last. */
   readonly #rows: Map<string, WorkerRow> = new Map()
 
   /** How many workers are on record. */
@@ -12,6 +13,7 @@ export class WorkerRegistry {
   /** Registers a worker, or renews its registration. */
   register(worker: WorkerInfo, now: EpochMs): void {
     const startedAt = this.#rows.get(worker.holder)?.startedAt ?? now
+    this.#rows.delete(worker.holder)
     this.#rows.set(worker.holder, { ...worker, startedAt, seenAt: now })
   }
 
@@ -23,6 +25,9 @@ export class WorkerRegistry {
   /** Deletes the workers that are not on record any more at `now`. */
   deleteGone(now: EpochMs): void {
     const since = now - workerMsMax
-    for (const [holder, { seenAt }] of this.#rows) if (seenAt < since) this.#rows.delete(holder)
+    for (const [holder, { seenAt }] of this.#rows) {
+      if (seenAt >= since) return
+      this.#rows.delete(holder)
+    }
   }
 }

@@ -1,5 +1,6 @@
-import type { ListReply, TickReply, WorkerRow } from '@sluice/core'
-import { expect, test } from 'vitest'
+import { type ListReply, type TickReply, type WorkerRow, workerMsMax } from '@sluice/core'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { WorkerRegistry } from '../src/worker-registry.ts'
 import { claim, open, options } from './hand-driver.ts'
 
 test('deletes stale rows in bounded steps, oldest first', () => {
@@ -67,4 +68,24 @@ test('workers that were not seen for a day are deleted, however soon failures ex
   clock.pass(1)
   tick('two', 10 * day)
   expect(workers()).toEqual(['two'])
+})
+
+test('a tick deletes the workers that are gone without a look at those that stay', () => {
+  const workers = new WorkerRegistry()
+  const register = (holder: string, now: number): void =>
+    workers.register({ holder, host: 'h', pid: 1, concurrency: 1, settings: {} }, now)
+  const ticks = 1_000
+  for (let now = 0; now < ticks; now += 1) {
+    register(`worker-${now}`, now)
+    register('long-lived', now)
+  }
+  const steps = vi.spyOn(Object.getPrototypeOf(new Map().entries()), 'next')
+  onTestFinished(() => steps.mockRestore())
+  workers.deleteGone(ticks + workerMsMax - 3)
+  const stepsMade = steps.mock.calls.length
+  expect(workers.size).toBe(4)
+  steps.mockClear()
+  workers.deleteGone(ticks + workerMsMax - 3)
+  expect(stepsMade).toBe(ticks - 3 + 1)
+  expect(steps.mock.calls.length).toBe(1)
 })

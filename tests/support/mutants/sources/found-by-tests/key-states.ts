@@ -204,4 +204,32 @@ export const foundByTestsOfKeyStates: readonly FoundByTest[] = [
       title: 'q-shut.give-back',
     },
   },
+  {
+    name: 'in memory, a tick looks at every worker of the last day',
+    edits: [
+      {
+        file: 'packages/memory/src/worker-registry.ts',
+        find: 'if (seenAt >= since) return',
+        replace: 'if (seenAt >= since) continue',
+      },
+    ],
+    finder: {
+      file: 'packages/memory/test/sweeps.test.ts',
+      title: 'a tick deletes the workers that are gone without a look at those that stay',
+    },
+  },
+  {
+    name: 'in memory, a worker that goes on keeps those on record that came after it',
+    edits: [
+      {
+        file: 'packages/memory/src/worker-registry.ts',
+        find: 'this.#rows.delete(worker.holder)',
+        replace: 'void 0',
+      },
+    ],
+    finder: {
+      file: 'packages/memory/test/sweeps.test.ts',
+      title: 'a tick deletes the workers that are gone without a look at those that stay',
+    },
+  },
 ]
