@@ -24,9 +24,8 @@ export class WorkerRegistry {
 
   /** Deletes the workers that are not on record any more at `now`. */
   deleteGone(now: EpochMs): void {
-    const since = now - workerMsMax
     for (const [holder, { seenAt }] of this.#rows) {
-      if (seenAt >= since) return
+      if (now - seenAt <= workerMsMax) return
       this.#rows.delete(holder)
     }
   }

@@ -209,8 +209,8 @@ export const foundByTestsOfKeyStates: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/memory/src/worker-registry.ts',
-        find: 'if (seenAt >= since) return',
-        replace: 'if (seenAt >= since) continue',
+        find: 'if (now - seenAt <= workerMsMax) return',
+        replace: 'if (now - seenAt <= workerMsMax) continue',
       },
     ],
     finder: {
