@@ -87,6 +87,21 @@ test.each(Object.entries(writes))(
   },
 )
 
+const expiring = { dedupe: 'client-go', maxCrashes: 5 } as const
+
+/** The only connection of a pool breaks after the next commit, before its answer comes. */
+async function loseCommit(pool: pg.Pool): Promise<void> {
+  const client = await pool.connect()
+  const query = client.query.bind(client) as (sent: { text: string }) => unknown
+  const queryOrBreak = async (sent: { text: string }): Promise<unknown> => {
+    const answer = await query(sent)
+    if (sent.text !== 'commit') return answer
+    throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
+  }
+  client.query = queryOrBreak as typeof client.query
+  client.release()
+}
+
 test('a finish whose answer is lost wakes workers, since it may have made a key ready', async () => {
   const { driver, proxy } = await proxied({ notify: false })
   await driver.add('q', [ask('a')], askOptions)
@@ -100,6 +115,37 @@ test('a finish whose answer is lost wakes workers, since it may have made a key 
   await expect(cut).rejects.toMatchObject({ code: 'ERR_UNKNOWN_OUTCOME' })
   await expect.poll(() => woken).toContain('q')
 })
+
+test.each(['is made', 'loses the answer of its commit'])(
+  'an end of a lease wakes workers, since it may have made a key ready: one that %s',
+  async (what) => {
+    const pool = poolOf(server.url, 1)
+    const driver = postgresDriver({ pool, schema: 'ends', notify: false, onWarning() {} })
+    await driver.open({})
+    onTestFinished(async () => {
+      await driver.close()
+      await pool.end()
+    })
+    await driver.add(what, [ask('a')], askOptions)
+    const claim = { limit: 1, holder: 'h', claimId: 'c', leaseMs: 1 }
+    const { claims } = await driver.claim(what, claim)
+    const ended = async (): Promise<number> => {
+      const { leaseEnds } = await driver.tick(what, { holder: 'h', limit: 1, failuresExpireMs: 1 })
+      return leaseEnds.length
+    }
+    await expect.poll(ended).toBe(1)
+    const woken: unknown[] = []
+    await driver.watch?.((queue) => woken.push(queue))
+    const isLost = what !== 'is made'
+    if (isLost) await loseCommit(pool)
+    const ending = (async () => await driver.expire(what, claims, expiring))()
+    await (isLost
+      ? expect(ending).rejects.toMatchObject({ code: 'ERR_UNKNOWN_OUTCOME' })
+      : expect(ending).resolves.toEqual(['expired']))
+    await expect.poll(() => woken).toContain(what)
+    expect((await driver.counts(what, { cap: 1 })).ready).toBe(1)
+  },
+)
 
 test('a read that is not answered twice is retryable, and its outcome is not unknown', async () => {
   const { driver, proxy } = await proxied()
@@ -167,7 +213,9 @@ function endNextWith(client: pg.PoolClient, part: string): { readonly ended: () 
   let ended = 0
   const query = client.query.bind(client) as (sent: { text: string }) => unknown
   const queryOrEnd = async (sent: { text: string }): Promise<unknown> => {
-    if (!sent.text.includes(part)) return await query(sent)
+    // The isolation level, in the statement that begins, is named after the commit.
+    const isPart = part === 'commit' ? sent.text === part : sent.text.includes(part)
+    if (!isPart) return await query(sent)
     ended += 1
     throw Object.assign(new Error('terminating connection due to idle-in-transaction timeout'), {
       code: '25P03',

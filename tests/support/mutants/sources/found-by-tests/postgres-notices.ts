@@ -119,4 +119,34 @@ export const foundByTestsOfPostgresNotices: readonly FoundByTest[] = [
       title: 'each key that one statement left gets its own reply',
     },
   },
+  {
+    name: 'on Postgres, an end of leases whose answer is lost wakes no worker',
+    edits: [
+      {
+        file: 'packages/postgres/src/postgres-driver.ts',
+        find: 'await wakeSignal.wakeIfUnknown(queue, expire(store, queue, leases, options))',
+        replace: 'await expire(store, queue, leases, options)',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/lost-answers.test.ts',
+      title:
+        'an end of a lease wakes workers, since it may have made a key ready: one that loses the answer of its commit',
+    },
+  },
+  {
+    name: 'on Postgres, a key of a lease that has ended wakes no worker',
+    edits: [
+      {
+        file: 'packages/postgres/src/postgres-driver.ts',
+        find: "if (outcomes.includes('expired')) wakeSignal.wake(queue)",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/lost-answers.test.ts',
+      title:
+        'an end of a lease wakes workers, since it may have made a key ready: one that is made',
+    },
+  },
 ]
