@@ -11,10 +11,11 @@ const places = ['/usr/sbin/pgbouncer', '/usr/local/bin/pgbouncer', '/opt/homebre
 export const pgbouncerPath: string | undefined = places.find((place) => existsSync(place))
 
 /**
- * Where there is `setpriv`, the system kills the pooler together with the process that started it, however that
+ * Where there is the `setpriv` of util-linux, the system kills the pooler together with the process that started it, however that
  * one ends. It must change the user then: a change of the user by pgbouncer takes that back.
  */
-const hasSetpriv = spawnSync('setpriv', ['--version'], { stdio: 'ignore' }).error === undefined
+const hasSetpriv =
+  spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true'], { stdio: 'ignore' }).status === 0
 
 function commandOf(settings: string): string[] {
   const asRoot = userInfo().uid === 0
