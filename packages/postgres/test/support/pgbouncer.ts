@@ -11,8 +11,8 @@ const places = ['/usr/sbin/pgbouncer', '/usr/local/bin/pgbouncer', '/opt/homebre
 export const pgbouncerPath: string | undefined = places.find((place) => existsSync(place))
 
 /**
- * Where there is the `setpriv` of util-linux, the system kills the pooler together with the process that started it, however that
- * one ends. It must change the user then: a change of the user by pgbouncer takes that back.
+ * Where there is the `setpriv` of util-linux, the system kills the pooler together with the process that
+ * started it, however that one ends. It must change the user then: a change of the user by pgbouncer takes that back.
  */
 const hasSetpriv =
   spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true'], { stdio: 'ignore' }).status === 0
