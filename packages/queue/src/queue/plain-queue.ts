@@ -6,7 +6,6 @@ import {
   checkObject,
   checkSignal,
   decodeItem,
-  delayMsMax,
   encodeItem,
   type FinishOutcome,
   isOwnKey,
@@ -42,12 +41,15 @@ function checkWaitOptions(options: WaitOptions | undefined): AbortSignal | undef
   return options.signal === undefined ? undefined : checkSignal('signal', options.signal)
 }
 
+/** The longest time that a close may wait for holders: a day. */
+const graceMsMax = 86_400_000
+
 function checkCloseOptions(options: CloseOptions | undefined): number | undefined {
   if (options === undefined) return undefined
   checkObject('options', options, ['graceMs'])
   const { graceMs } = options
   if (graceMs === undefined) return undefined
-  return checkNumber('graceMs', graceMs, { min: 0, max: delayMsMax })
+  return checkNumber('graceMs', graceMs, { min: 0, max: graceMsMax })
 }
 
 /** The first layer, over a core that the layers above share. */

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { delayMsMax, systemClock } from '@sluice/core'
+import { systemClock } from '@sluice/core'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { createQueue, createWorker, SluiceError, stopOnSignals } from '../../src/index.ts'
 
@@ -307,16 +307,4 @@ test('bad options are refused, naming the parameter', () => {
   for (const [call, parameter] of bad) {
     expect(call).toThrow(expect.objectContaining({ code: 'ERR_INVALID_INPUT', parameter }))
   }
-})
-
-test('a queue takes every grace that stopOnSignals takes: it would be closed by no signal otherwise', async () => {
-  const queue = createQueue()
-  const graceMs = delayMsMax
-  stopOnSignals(queue, { graceMs })()
-  await queue.add('a')
-  const held = await queue.get()
-  const closed = queue.close({ graceMs })
-  expect(held?.signal.aborted).toBe(false)
-  await held?.done()
-  await closed
 })
