@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import type * as files from 'node:fs/promises'
+import files from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { nextTurn } from '@sluice/core'
@@ -7,20 +8,6 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { Interrupted } from '../src/index.ts'
 import { cli, output, scratchFolder } from './cli.ts'
 import { newFile } from './stores.ts'
-
-let onOpened = async (): Promise<void> => {}
-
-vi.mock('node:fs/promises', async (original) => {
-  const real = await original<typeof files>()
-  return {
-    ...real,
-    async open(...args: Parameters<typeof files.open>) {
-      const file = await real.open(...args)
-      await onOpened()
-      return file
-    },
-  }
-})
 
 test('an export to a file that fails, or is interrupted, leaves none, and can be repeated', async () => {
   const store = newFile()
@@ -58,15 +45,21 @@ test('an export that is interrupted while its file is opened leaves none', async
   const store = newFile()
   await output(['add', 'orders', 'a'], { store })
   const [cwd, interruption] = [scratchFolder(), new AbortController()]
-  onOpened = async () => {
+  const { open } = files
+  const opening = vi.spyOn(files, 'open').mockImplementation(async (...args) => {
+    const file = await open(...args)
     interruption.abort(new Interrupted('SIGINT'))
     for (let turn = 0; turn < 100; turn += 1) await new Promise<void>(nextTurn)
-  }
+    return file
+  })
+  syncBuiltinESMExports()
   onTestFinished(() => {
-    onOpened = async () => {}
+    opening.mockRestore()
+    syncBuiltinESMExports()
   })
   const file = ['export', 'orders', '-f', 'orders.ndjson']
   const { code } = await cli(file, { store, cwd, interrupted: interruption.signal })
+  expect(opening).toHaveBeenCalledTimes(1)
   expect(code).toBe(130)
   expect(readdirSync(cwd)).toEqual([])
 })
