@@ -139,8 +139,14 @@ test('a queue that is closed and opened again is exported by its process as befo
   queue.add('a')
   store.counts = { ...noCounts, ready: 1 }
   await recorder.read()
+  // Its registration stays: the store is away while the queue is closed.
+  const { tick } = driver
+  driver.tick = () => {
+    throw new Error('away')
+  }
   queue.notice('closed')
   await clock.step(1)
+  driver.tick = tick
   new StagedQueue(clock, driver, 'q', 'second').add('b')
   store.counts = { ...noCounts, ready: 2 }
   await recorder.read()
