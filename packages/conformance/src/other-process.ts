@@ -195,8 +195,8 @@ class Line {
     const time = clock && { wall: clock.now(), monotonic: clock.monotonicMs() }
     return await new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject })
-      // A process that is ending takes no message: its exit is the answer then, and not an error of the child.
-      this.#child.send({ id, verb, args, time } satisfies CallMessage, () => {})
+      // A process that is ending takes no message: its exit is the answer then.
+      this.#child.send({ id, verb, args, time } satisfies CallMessage)
     })
   }
 }

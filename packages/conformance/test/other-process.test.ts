@@ -61,6 +61,8 @@ test('calls to a process that is ending have an unknown outcome, and do not fail
   const calls = ['a', 'b'].map(async (key) => await driver.add('q', [{ ...ask, key }], options))
   const unknown = { status: 'rejected', reason: { code: 'ERR_UNKNOWN_OUTCOME' } }
   expect(await Promise.allSettled(calls)).toMatchObject([unknown, unknown])
+  // One for each call that could not be sent: without a listener, the next ended this process.
+  expect(child.listenerCount('error')).toBe(1)
   await kill()
 })
 

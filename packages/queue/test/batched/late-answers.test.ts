@@ -78,23 +78,33 @@ test('an answer that was overtaken by a later one delays no key', async () => {
 
 test('keys that another session was faster to take do not delay the next one', async () => {
   const scene = new Scene(late)
+  // A hint ends a delay.
+  withoutHints(scene.late)
   const queue = scene.queue()
   const waiting = seen(queue.get())
   await scene.quiet()
-  for (const key of ['a', 'b', 'c']) {
-    let next = 'claim'
-    scene.late.after = async ({ verb }) => {
-      if (verb !== next) return
-      next = verb === 'claim' ? 'tick' : ''
-      // Due when the queue asks for the time, and taken before it claims again.
-      if (verb === 'claim') await scene.inner.add('q', [askFor(key)], askOptions)
-      else await scene.inner.claim('q', { limit: 1, holder: 'h', claimId: key, leaseMs: 60_000 })
-    }
-    queue.wake()
-    await scene.quiet()
-    expect(next).toBe('')
+  const take = async (claimId: string): Promise<void> => {
+    const request = { limit: 1, holder: 'h', claimId, leaseMs: 600_000 }
+    expect((await scene.inner.claim('q', request)).claims).toHaveLength(1)
   }
-  await queue.add('k')
+  for (const key of ['a', 'b', 'c']) {
+    // Each is due when the queue asks for the time, and taken before it claims.
+    await scene.inner.add('q', [askFor(key)], askOptions)
+    const steps = [
+      async () => await take(key),
+      async () => await scene.inner.add('q', [askFor(`${key}2`)], askOptions),
+      async () => await take(`${key}2`),
+    ]
+    scene.late.after = async ({ verb }) => {
+      if (verb === (steps.length === 2 ? 'claim' : 'tick')) await steps.shift()?.()
+    }
+    for (let s = 0; s < 30 && steps.length > 0; s += 1) await scene.clock.step(1_000)
+    expect(steps).toHaveLength(0)
+    await scene.quiet()
+  }
+  await scene.inner.add('q', [askFor('k')], askOptions)
+  const ticks = scene.late.count('tick')
+  while (scene.late.count('tick') === ticks) await scene.clock.step(1)
   await scene.quiet()
   expect(waiting.value?.key).toBe('k')
 })

@@ -133,8 +133,8 @@ export const foundByTestsOfConformance: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/conformance/src/other-process.ts',
-        find: 'satisfies CallMessage, () => {})',
-        replace: 'satisfies CallMessage)',
+        find: "child.on('error', reject)",
+        replace: "child.once('error', reject)",
       },
     ],
     finder: {

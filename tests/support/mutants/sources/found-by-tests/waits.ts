@@ -211,7 +211,7 @@ export const foundByTestsOfWaits: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/queue/test/held/late-hand-outs.test.ts',
-      title: 'no crash is counted of keys that were claimed ahead, and never ran',
+      title: 'no crash is counted of keys of another queue object on the same driver',
     },
   },
   {
@@ -225,7 +225,7 @@ export const foundByTestsOfWaits: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/queue/test/held/late-hand-outs.test.ts',
-      title: 'no crash is counted of keys that were claimed ahead, and never ran',
+      title: 'stays with its process for another lease, and for three at most',
     },
   },
   {
