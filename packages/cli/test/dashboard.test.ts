@@ -181,6 +181,7 @@ describe.skipIf(process.platform !== 'linux')('the program opens a browser with 
     expect(spawnSync('mkfifo', [file]).status).toBe(0)
     const program = await opened(`echo "$1" > "${file}"`)
     await program.said(/^http.*\n/m)
+    await program.said('press Ctrl-C')
     expect(await readFile(file, 'utf8')).toBe(program.out())
     program.child.kill('SIGINT')
     const { err } = await program.ended

@@ -192,6 +192,15 @@ describe.skipIf(!hasRedis)('the queues of a store', () => {
     assert.deepEqual(await driver.transfer?.dropRows('q', rows.map(transferRow)), ['dropped'])
   })
 
+  // On a cluster, each process does so when it uses a queue first.
+  test('have their tokens raised while the memory is full', async () => {
+    const driver = await open()
+    await driver.add('q', [one], options)
+    await fillMemory()
+    await driver.transfer?.raiseTokens(7)
+    assert.equal(await driver.transfer?.lastToken(), 7)
+  })
+
   test('are listed also if one had more workers in a day than a reply has values', async () => {
     const driver = await open()
     await driver.add('q', [one], options)

@@ -17,7 +17,7 @@ export const foundByTestsOfTransfer: readonly FoundByTest[] = [
     },
   },
   {
-    name: 'no queue can be moved away from a Redis whose memory is full',
+    name: 'a process uses no queue first while the memory of its cluster is full',
     edits: [
       {
         file: 'packages/redis/src/scripts.generated.ts',
@@ -27,7 +27,7 @@ export const foundByTestsOfTransfer: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/redis/test/queues.test.ts',
-      title: 'can be moved away while the memory is full',
+      title: 'have their tokens raised while the memory is full',
     },
   },
   {
