@@ -280,7 +280,7 @@ export const foundByTestsOfRedis: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/redis/test/queues.test.ts',
-      title: 'are listed by a server that has lost everything, once a process uses them again',
+      title: 'go on while another server, which lists them, refuses writes after its restart',
     },
   },
   {
