@@ -50,8 +50,9 @@ for _, command in ipairs(cjson.decode(ARGV[1])) do
   if command[1] == 'set' then command[1] = KEYS[2] end
   local reply = redis.pcall(name, unpack(command))
   local problem = type(reply) == 'table' and reply.err or ''
-  -- Redis 7.0 says the first, later ones the second.
+  -- Redis 7.0 says the first, later ones and Valkey the second.
   if string.find(problem, 'The user executing the script can', 1, true)
+    or string.find(problem, 'ACL failure in script', 1, true)
     or string.find(problem, 'NOPERM', 1, true) then
     denied[#denied + 1] = name
   elseif string.find(problem, 'Unknown .*command called from script') then

@@ -106,7 +106,9 @@ export class ReplyError extends Error {
    * services.
    */
   get isWithheld(): boolean {
-    return this.code === 'NOPERM' || /^ERR (unknown command|The user executing)/i.test(this.message)
+    if (this.code === 'NOPERM') return true
+    // Of a command in a script, Redis 7.0 says the second, later ones and Valkey the third.
+    return /^ERR (unknown command|The user executing|ACL failure in script)/i.test(this.message)
   }
 }
 

@@ -179,6 +179,33 @@ describe.skipIf(!hasRedis)('the check of a server', () => {
     assert.equal(await server.command('DBSIZE'), 0)
   })
 
+  test('commands and channels that the user lacks are named also as servers after Redis 7.0 say it', async () => {
+    const connections = await open({ url: server.url })
+    // This server says it in other words.
+    const inLaterWords = `
+local server = redis
+local denials = {
+  ZADD = "ERR ACL failure in script: User app has no permissions to run the 'zadd' command",
+  PUBLISH = 'ERR ACL failure in script: No permissions to access a channel',
+}
+local redis = {
+  pcall = function(name, ...)
+    return denials[name] and { err = denials[name] } or server.pcall(name, ...)
+  end,
+}
+`
+    const send: Connections['send'] = async (key, command) => {
+      if (typeof command === 'function') return await connections.send(key, command)
+      return await connections.send(
+        key,
+        command.map((word, at) => (at === 1 ? word.replace('\n', inLaterWords) : word)),
+      )
+    }
+    const later = Object.assign(Object.create(connections) as Connections, { send })
+    const error = await refusal(checkServer(later, { prefix: 'sluice:', acceptsEviction: false }))
+    assert.match(String(error), /may not use ZADD, PUBLISH; .*\+zadd \+publish .*&sluice:/)
+  })
+
   test('a command that the server does not have is named', async () => {
     const without = await startRedis({ settings: ['rename-command PUBLISH ""'] })
     onTestFinished(() => without.dispose())

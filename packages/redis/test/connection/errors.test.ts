@@ -31,6 +31,9 @@ test('a lost reply is an unknown outcome, and a command that was not sent is tri
   for (const reply of [
     "ERR unknown command 'EVALSHA', with args beginning with: 'c6' ",
     "NOPERM this user has no permissions to run the 'evalsha' command",
+    "ERR The user executing the script can't run this command or subcommand script: c6, on @user_script:2.",
+    "ERR ACL failure in script: User app has no permissions to run the 'zadd' command script: c6, on @user_script:2.",
+    'ERR ACL failure in script: No permissions to access a channel script: c6, on @user_script:2.',
   ]) {
     const withheld = storeError(new ReplyError(reply))
     assert.deepEqual([withheld.code, withheld.retryable], ['ERR_STORE', false])
