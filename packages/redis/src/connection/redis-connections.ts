@@ -72,7 +72,7 @@ export class RedisConnections implements Connections {
   async barrier(key: string): Promise<Barrier> {
     const server = this.#topology.serverOf(key)
     await server.connect()
-    const barrier = await server.barrier.before()
+    const barrier = await server.barrier.before(key)
     const isStill = (): boolean => this.#knownServerOf(key) === server
     return {
       confirmed: async (replicas, withinMs) => {

@@ -6,6 +6,7 @@ import { type Replication, replicationOf, unlessWithheld } from './replication.t
 
 interface Waiting {
   readonly link: Link
+  readonly key: string
   readonly replicas: number
   readonly endAt: number
   resolve(): void
@@ -24,8 +25,16 @@ interface Primary {
 const waitMs = 1_000
 
 /**
- * A connection to a primary on which only `WAIT` is sent. `WAIT` answers for what its own connection has
- * written or read before; a `PING` in front of it makes that everything the primary had executed by then.
+ * Writes, and leaves nothing. Not refused where the memory is full. Uses only commands that the other scripts use.
+ */
+const mark = `#!lua flags=allow-oom
+redis.call('HSET', KEYS[1], 'mark', '')
+return redis.call('UNLINK', KEYS[1])`
+
+/**
+ * A connection to a primary on which only `WAIT` is sent. `WAIT` answers for the last write of its own connection;
+ * a write in front of it makes that everything the primary had executed by then. A command that only reads does so
+ * up to Redis 7.0: later servers would answer for nothing.
  * On the connection for commands it would hold up the commands behind it.
  */
 export class BarrierLine {
@@ -43,8 +52,8 @@ export class BarrierLine {
     this.#environment = environment
   }
 
-  /** A barrier for commands that are sent later. */
-  async before(): Promise<Barrier> {
+  /** A barrier for commands that are sent later. `key` is in a slot that the primary serves. */
+  async before(key: string): Promise<Barrier> {
     const { id, link: commands } = this.#primary
     const link = await this.#lineFor(commands)
     const problem = (): string | undefined => {
@@ -57,7 +66,13 @@ export class BarrierLine {
       return undefined
     }
     return {
-      confirmed: (replicas, withinMs) => this.#confirmed(link, problem, replicas, withinMs),
+      confirmed: async (replicas, withinMs) => {
+        const before = problem()
+        if (before !== undefined) throw new ConnectionError(before, true)
+        await this.#confirmed(link, key, replicas, withinMs)
+        const after = problem()
+        if (after !== undefined) throw new ConnectionError(after, true)
+      },
     }
   }
 
@@ -102,28 +117,19 @@ export class BarrierLine {
     return this.#link.current ?? (await this.#link.get())
   }
 
-  async #confirmed(
-    link: Link,
-    problem: () => string | undefined,
-    replicas: number,
-    withinMs: number,
-  ): Promise<void> {
-    const before = problem()
-    if (before !== undefined) throw new ConnectionError(before, true)
+  async #confirmed(link: Link, key: string, replicas: number, withinMs: number): Promise<void> {
     const endAt = this.#environment.clock.monotonicMs() + withinMs
     await new Promise<void>((resolve, reject) => {
-      this.#waiting.push({ link, replicas, endAt, resolve, reject })
+      this.#waiting.push({ link, key, replicas, endAt, resolve, reject })
       if (!this.#isAsking) void this.#askForAll()
     })
-    const after = problem()
-    if (after !== undefined) throw new ConnectionError(after, true)
   }
 
   /** One `WAIT` at a time, for everything that waits when it is sent. */
   async #askForAll(): Promise<void> {
     this.#isAsking = true
     for (let [first] = this.#waiting; first !== undefined; [first] = this.#waiting) {
-      const { link } = first
+      const { link, key } = first
       const group = this.#waiting.filter((one) => one.link === link)
       this.#waiting = this.#waiting.filter((one) => one.link !== link)
       const { clock } = this.#environment
@@ -131,7 +137,7 @@ export class BarrierLine {
       const withinMs = Math.min(waitMs, Math.max(1, Math.ceil(endAt - clock.monotonicMs())))
       const wanted = Math.max(...group.map(({ replicas }) => replicas))
       try {
-        const count = await this.#ask(link, wanted, withinMs)
+        const count = await this.#ask(link, key, wanted, withinMs)
         const now = clock.monotonicMs()
         for (const one of group) {
           if (count >= one.replicas) one.resolve()
@@ -146,9 +152,10 @@ export class BarrierLine {
     this.#isAsking = false
   }
 
-  async #ask(link: Link, replicas: number, withinMs: number): Promise<number> {
+  async #ask(link: Link, key: string, replicas: number, withinMs: number): Promise<number> {
+    const marked = key.includes('{') ? `${key}:mark` : `{${key}}:mark`
     const [, count] = await Promise.all([
-      link.send(['PING']),
+      link.send(['EVAL', mark, '1', marked]),
       link.send(['WAIT', String(replicas), String(withinMs)]),
     ])
     return Number(count)

@@ -174,6 +174,10 @@ describe.skipIf(!hasRedis)('connections', () => {
         }
         const barrier = await connections.barrier('a')
         await barrier.confirmed(1, 30_000)
+        // A later server than this answers for nothing that its connection did not write.
+        const stats = String(await replica?.command('INFO', 'commandstats'))
+        assert.match(stats, /cmdstat_unlink/)
+        assert.equal(await replica?.command('EXISTS', '{a}:mark'), 0)
         // A replica reports once a second without being asked.
         await expect.poll(async () => (await connections.progress('a')).following).toBe(1)
       })

@@ -51,7 +51,7 @@ export function twoNodes(): TwoNodes {
       const role = port === cluster.primary ? 'master' : 'slave'
       return `run_id:of${port}\nrole:${role}\nmaster_repl_offset:0`
     }
-    if (name === 'PING' || name === 'WAIT') return 0
+    if (name === 'EVAL' || name === 'WAIT') return 0
     if (cluster.isSilent) await new Promise(() => {})
     if (name === 'SET') {
       if (cluster.refuses?.[0] === port) throw new Error(cluster.refuses[1])

@@ -115,4 +115,60 @@ export const foundByTestsOfRedisAnswers: readonly FoundByTest[] = [
       title: 'a redirection leads to a node that is new at the address of one that has gone',
     },
   },
+  {
+    name: 'on servers after Redis 7.0, replicas confirm what they do not have',
+    edits: [
+      {
+        file: 'packages/redis/src/replicas/barrier-line.ts',
+        find: "link.send(['EVAL', mark, '1', marked])",
+        replace: "link.send(['PING'])",
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/barrier-line.test.ts',
+      title: 'is confirmed once the replica has it, and not before',
+    },
+  },
+  {
+    name: 'the mark of a barrier stays in Redis',
+    edits: [
+      {
+        file: 'packages/redis/src/replicas/barrier-line.ts',
+        find: "return redis.call('UNLINK', KEYS[1])",
+        replace: 'return 0',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/connections.test.ts',
+      title: 'a barrier says yes when the replica has what was written',
+    },
+  },
+  {
+    name: 'servers after Redis 7.0 are opened by a user that lacks a command',
+    edits: [
+      {
+        file: 'packages/redis/src/connection/check-server.ts',
+        find: "string.find(problem, 'ACL failure in script', 1, true)",
+        replace: 'false',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/check-server.test.ts',
+      title: 'are named also as servers after Redis 7.0 say it',
+    },
+  },
+  {
+    name: 'servers after Redis 7.0 that withhold a command in a script give no advice',
+    edits: [
+      {
+        file: 'packages/redis/src/connection/connections.ts',
+        find: '|ACL failure in script',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/errors.test.ts',
+      title: 'a lost reply is an unknown outcome, and a command that was not sent is tried again',
+    },
+  },
 ]

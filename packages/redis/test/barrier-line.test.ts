@@ -1,0 +1,62 @@
+/** What a barrier answers for, on servers that are made up: each version of Redis has its own `WAIT`. */
+import assert from 'node:assert/strict'
+import { systemEnvironment } from '@sluice/core/driver'
+import { fakeClock } from '@sluice/core/testing'
+import { describe, expect, test } from 'vitest'
+import type { Link } from '../src/clients/link.ts'
+import { ConnectionError } from '../src/connection/connections.ts'
+import type { OpenLink } from '../src/connection/open-link.ts'
+import { BarrierLine } from '../src/replicas/barrier-line.ts'
+import { refusal } from './connection/support.ts'
+
+/** A primary with one replica. Up to Redis 7.0, `WAIT` answers for every command of its connection. */
+function primary({ countsReads }: { readonly countsReads: boolean }) {
+  const clock = fakeClock()
+  const state = { written: 0, replicated: 0 }
+  const sent: (readonly string[])[] = []
+  let last = 0
+  const link = {
+    isOpen: true,
+    runId: 'p1',
+    async send(command: readonly string[]): Promise<number> {
+      sent.push(command)
+      const [name] = command
+      if (name === 'WAIT') return state.replicated >= last ? 1 : 0
+      if (name === 'EVAL') state.written += 1
+      if (name === 'EVAL' || countsReads) last = state.written
+      return 0
+    },
+  } as unknown as Link
+  const commands = { runId: 'p1' } as unknown as Link
+  const line = new BarrierLine(
+    { id: 'p1~0', runId: 'p1', link: commands },
+    { current: link } as unknown as OpenLink,
+    { ...systemEnvironment, clock },
+  )
+  return { state, sent, line }
+}
+
+describe.each([
+  ['Redis 7.0', true],
+  ['later servers', false],
+])('on %s', (_, countsReads) => {
+  test('what another connection has written is confirmed once the replica has it, and not before', async () => {
+    const { state, line } = primary({ countsReads })
+    const barrier = await line.before('{q}:meta')
+    state.written += 1
+    // Refused at once: its time is over when the answer comes.
+    assert.ok((await refusal(barrier.confirmed(1, 0))) instanceof ConnectionError)
+    state.replicated = state.written + 1
+    await barrier.confirmed(1, 1_000)
+  })
+})
+
+test.each([
+  ['{q}:meta', '{q}:meta:mark'],
+  ['key', '{key}:mark'],
+])('the write of a barrier for %s is in its slot', async (key, mark) => {
+  const { state, sent, line } = primary({ countsReads: false })
+  state.replicated = 10
+  await (await line.before(key)).confirmed(1, 1_000)
+  expect(sent[0]?.slice(2)).toEqual(['1', mark])
+})
