@@ -10,8 +10,8 @@ const checkDelay = { first: 5, longest: 1_000 }
 /** A key that was given back in a transaction whose end is not known. */
 interface UnknownFinish {
   readonly lease: Lease
-  // Weakly: a Held that is dropped after a rollback must still be noticed.
-  readonly ref: WeakRef<HeldKey<unknown>>
+  // Its user needs it no more after a commit. Until that is known, a Held that is collected would be reported as dropped.
+  readonly held: HeldKey<unknown>
 }
 
 /** The queue object that hands out the keys. */
@@ -42,7 +42,7 @@ export class CommitWatch {
   add(held: HeldKey<unknown>): void {
     const { key, token } = held
     held.mayBeGivenBack = true
-    this.#unknown.set(token, { lease: { key, token }, ref: new WeakRef(held) })
+    this.#unknown.set(token, { lease: { key, token }, held })
     this.#tries = 0
     if (!this.#isRunning) void this.#run()
   }
@@ -62,8 +62,8 @@ export class CommitWatch {
   }
 
   async #check(): Promise<void> {
-    for (const [token, { ref }] of this.#unknown) {
-      if (!this.#isOpen(ref.deref())) this.#unknown.delete(token)
+    for (const [token, { held }] of this.#unknown) {
+      if (!this.#isOpen(held)) this.#unknown.delete(token)
     }
     const unknown = [...this.#unknown.values()].slice(0, batchKeysMax)
     if (unknown.length === 0) return
@@ -77,7 +77,7 @@ export class CommitWatch {
   }
 
   #resolve(finish: UnknownFinish, hasCommitted: boolean): void {
-    const held = finish.ref.deref()
+    const { held } = finish
     // The answer is for an earlier finish of the key, in another transaction.
     if (this.#unknown.get(finish.lease.token) !== finish) return
     this.#unknown.delete(finish.lease.token)
@@ -86,8 +86,8 @@ export class CommitWatch {
     else held.mayBeGivenBack = false
   }
 
-  #isOpen(held: HeldKey<unknown> | undefined): held is HeldKey<unknown> {
-    return held?.phase === 'held' && !held.isLost && this.#owner.phase !== 'closed'
+  #isOpen({ phase, isLost }: HeldKey<unknown>): boolean {
+    return phase === 'held' && !isLost && this.#owner.phase !== 'closed'
   }
 }
 

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { batchKeysMax, type Lease, type RenewReply } from '@sluice/core'
 import { describe, expect, test } from 'vitest'
 import type { DriverCalls } from '../../src/driver/driver-calls.ts'
@@ -83,4 +85,23 @@ test('of very many transactions, one call asks about a batch of keys', async () 
   await time.pass(100)
   expect(asked.map(({ length }) => length)).toEqual([batchKeysMax, 1])
   expect(committed).toHaveLength(batchKeysMax + 1)
+})
+
+test('a key that its user has dropped after the commit is seen to have committed, and not reported', async () => {
+  const { time, asked, outcomes, committed, add } = watching()
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const held = new WeakRef(add(1))
+  await time.pass(100)
+  collect()
+  // Otherwise the set of held keys would report it.
+  expect(held.deref()).toBeDefined()
+  outcomes.set(1, 'lost')
+  asked.length = 0
+  await time.pass(2_000)
+  expect(committed).toEqual([1])
+  collect()
+  await time.pass(50)
+  collect()
+  expect([asked.length, held.deref()]).toEqual([1, undefined])
 })

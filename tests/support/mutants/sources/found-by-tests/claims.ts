@@ -373,7 +373,7 @@ export const foundByTestsOfClaims: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/leases/commit-watch.ts',
-        find: 'if (!this.#isOpen(ref.deref())) this.#unknown.delete(token)',
+        find: 'if (!this.#isOpen(held)) this.#unknown.delete(token)',
         replace: '',
       },
     ],
