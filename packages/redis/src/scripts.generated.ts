@@ -60,12 +60,17 @@ return orParked(state, outcome)
 end`,
   begin: `local call = redis.call
 local isAllowed = redis.acl_check_cmd or tostring
-for name in string.gmatch('HDEL HGET HGETALL HINCRBY HKEYS HLEN HMGET HSET HSETNX HSTRLEN TIME UNLINK ZADD '
-.. 'ZCARD ZCOUNT ZRANGE ZRANGEBYLEX ZRANGEBYSCORE ZRANK ZREM ZREMRANGEBYRANK ZSCORE', '%a+') do
-if not isAllowed(name) then
+local function checkRights(names, ...)
+for name in string.gmatch(names, '%a+') do
+if not isAllowed(name, ...) then
 error({ err = "NOPERM this user has no permissions to run the '" .. string.lower(name) .. "' command" })
 end
 end
+end
+checkRights('TIME')
+checkRights('HGETALL HKEYS HLEN UNLINK ZCARD', KEYS[1])
+checkRights('HDEL HGET HMGET HSTRLEN ZRANK ZREM ZSCORE', KEYS[1], '0')
+checkRights('HINCRBY HSET HSETNX ZADD ZCOUNT ZRANGE ZRANGEBYLEX ZRANGEBYSCORE ZREMRANGEBYRANK', KEYS[1], '0', '0')
 local inf = math.huge
 local rowsKey, itemsKey, errorsKey, keysKey, readyKey, delayedKey, backoffKey, heldKey, dirtyKey,
 parkedKey, idleKey, metaKey, workersKey, scopeKey, bucketsKey = unpack(KEYS)

@@ -100,6 +100,30 @@ describe.skipIf(!hasRedis)('the check of a server', () => {
     }
   })
 
+  test('scripts ask for their rights with as many arguments as commands need, as Redis 8 demands', async () => {
+    const commands = (await server.command('COMMAND')) as readonly (readonly [string, number])[]
+    const arities = commands.map(([name, arity]) => [name.toUpperCase(), arity])
+    const [asks = ''] = /local isAllowed.*?(?=local inf )/s.exec(scriptTexts.add) ?? []
+    const script = `
+local server, arities = redis, cjson.decode(ARGV[1])
+local asked = 0
+local redis = {
+  acl_check_cmd = function(name, ...)
+    local arity, count = arities[name], 1 + select('#', ...)
+    if count < math.abs(arity) or arity > 0 and count > arity then
+      error('Wrong number of args for redis.acl_check_cmd() of ' .. name)
+    end
+    asked = asked + 1
+    return server.acl_check_cmd(name, ...)
+  end,
+}
+${asks}
+return asked`
+    const known = JSON.stringify(Object.fromEntries(arities))
+    const count = await server.command('EVAL', script, 1, 'sluice:{q}:rows', known)
+    assert.ok(Number(count) > 15, `${count} rights`)
+  })
+
   test('a server that may evict keys is refused, unless that is accepted', async () => {
     await server.command('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru')
     assert.match(await problem(server.url), /maxmemory-policy allkeys-lru.*acceptsEviction: true/)

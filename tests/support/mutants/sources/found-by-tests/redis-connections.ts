@@ -336,7 +336,7 @@ export const foundByTestsOfRedisConnections: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/redis/src/scripts.generated.ts',
-        find: 'if not isAllowed(name) then',
+        find: 'if not isAllowed(name, ...) then',
         replace: 'if false then',
       },
     ],
