@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { freePort, onFreePorts } from '@sluice/needs/free-port'
 import { StoreProxy } from '@sluice/needs/store-proxy'
-import { RedisProcess } from './redis-process.ts'
+import { hasShardIds, RedisProcess } from './redis-process.ts'
 import { type RedisOptions, synchronized } from './servers.ts'
 import { until } from './until.ts'
 
@@ -107,7 +107,7 @@ function nodesFile(plans: readonly Plan[], self: Plan): string {
       primary === undefined ? index + 1 : plans.findIndex((one) => one.id === primary) + 1
     const fields = [
       id,
-      `127.0.0.1:${shownPort}@${shownBusPort}`,
+      `127.0.0.1:${shownPort}@${shownBusPort}${hasShardIds ? `,,tls-port=0,shard-id=${primary ?? id}` : ''}`,
       flags,
       primary ?? '-',
       0,

@@ -33,12 +33,26 @@ const usual = [
   'protected-mode no',
 ]
 
-function found(program: string): boolean {
-  return spawnSync(program, ['--version'], { stdio: 'ignore' }).error === undefined
+/** What a program says of its version; undefined if it is not installed. */
+function versionOf(program: string): string | undefined {
+  const { error, stdout } = spawnSync(program, ['--version'], { encoding: 'utf8' })
+  return error === undefined ? stdout : undefined
 }
 
-/** Whether `redis-server` is installed. */
-export const hasRedis: boolean = needs('redis-server', found('redis-server'))
+function found(program: string): boolean {
+  return versionOf(program) !== undefined
+}
+
+const version = versionOf('redis-server')
+
+/** Whether `redis-server` is installed: Redis, or Valkey under that name. */
+export const hasRedis: boolean = needs('redis-server', version !== undefined)
+
+/**
+ * Whether nodes of a cluster know a primary and its replicas by an id that they share. Servers after Redis 7.0 end
+ * with a failed assertion if the file of the nodes, which a test writes, does not have it.
+ */
+export const hasShardIds: boolean = version !== undefined && !/ v=7\.0\./.test(version)
 
 /**
  * Where there is `setpriv`, the system kills the server together with the process that started it,
