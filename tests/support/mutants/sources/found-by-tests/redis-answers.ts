@@ -171,4 +171,18 @@ export const foundByTestsOfRedisAnswers: readonly FoundByTest[] = [
       title: 'a lost reply is an unknown outcome, and a command that was not sent is tried again',
     },
   },
+  {
+    name: 'no script of Redis works on Redis 8',
+    edits: [
+      {
+        file: 'packages/redis/src/scripts.generated.ts',
+        find: 'if not isAllowed(name, ...) then',
+        replace: 'if not isAllowed(name) then',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/check-server.test.ts',
+      title: 'scripts ask for their rights with as many arguments as commands need',
+    },
+  },
 ]
