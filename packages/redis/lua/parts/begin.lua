@@ -3,7 +3,7 @@ local call = redis.call
 -- Rights that were withdrawn: a command that is denied in the middle would leave half of a change. Some hosted
 -- services cannot tell.
 local isAllowed = redis.acl_check_cmd or tostring
--- With as many arguments as the commands need: Redis 8 refuses to tell of fewer.
+-- With as many arguments as the commands need: with fewer, Redis 8 ends the script.
 local function checkRights(names, ...)
   for name in string.gmatch(names, '%a+') do
     if not isAllowed(name, ...) then

@@ -3,6 +3,7 @@ import { SluiceError } from '@sluice/core'
 import {
   hasRedis,
   type RedisProcess,
+  type Reply,
   startCluster,
   startRedis,
   startReplicated,
@@ -101,8 +102,8 @@ describe.skipIf(!hasRedis)('the check of a server', () => {
   })
 
   test('scripts ask for their rights with as many arguments as commands need, as Redis 8 demands', async () => {
-    const commands = (await server.command('COMMAND')) as readonly (readonly [string, number])[]
-    const arities = commands.map(([name, arity]) => [name.toUpperCase(), arity])
+    const commands = (await server.command('COMMAND')) as readonly (readonly Reply[])[]
+    const arities = commands.map(([name, arity]) => [String(name).toUpperCase(), arity])
     const [asks = ''] = /local isAllowed.*?(?=local inf )/s.exec(scriptTexts.add) ?? []
     const script = `
 local server, arities = redis, cjson.decode(ARGV[1])
