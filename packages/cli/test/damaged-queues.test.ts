@@ -149,23 +149,25 @@ describe.skipIf(!hasRedis).each(kinds)(
   },
 )
 
-test.skipIf(!hasRedis)(
-  'a copy goes on after a queue that cannot be read, and then fails',
-  async () => {
-    const { store, partOf } = await newStore()
-    await server.command('HSET', partOf('b', 'meta'), 'version', '2')
-    const to = newFile()
-    const { code, out, err } = await cli(['copy', store, to])
-    expect({ code, out }).toEqual({ code: 1, out: 'a: 1 key copied\nc: 1 key copied\n' })
-    expect(err).toMatch(/^sluice: queue b is stored with layout 2, .*\n$/)
-    const document = await cli(['copy', store, to, 'b', 'c', '-o', 'json'])
-    expect(JSON.parse(document.out)).toEqual({ queues: [{ queue: 'c', copied: 1 }] })
-    expect(document.code).toBe(1)
-    const none = await cli(['copy', store, to, 'b'])
-    expect(none).toMatchObject({ code: 1, out: '' })
-    expect(none.err).toMatch(/^sluice: queue b is stored with layout 2, .*\n$/)
-  },
-)
+test.skipIf(!hasRedis).each([
+  ['copy', 'copied'],
+  ['move', 'moved'],
+])('a %s goes on after a queue that cannot be read, and then fails', async (verb, done) => {
+  const { store, partOf } = await newStore()
+  for (const queue of ['a', 'b', 'c']) await output(['release', queue, 'key', '--yes'], { store })
+  await server.command('HSET', partOf('b', 'meta'), 'version', '2')
+  const to = newFile()
+  const { code, out, err } = await cli([verb, store, to])
+  expect({ code, out }).toEqual({ code: 1, out: `a: 1 key ${done}\nc: 1 key ${done}\n` })
+  expect(err).toMatch(/^sluice: queue b is stored with layout 2, .*\n$/)
+  const keys = verb === 'move' ? 0 : 1
+  const document = await cli([verb, store, to, 'b', 'c', '-o', 'json'])
+  expect(JSON.parse(document.out)).toEqual({ queues: [{ queue: 'c', [done]: keys }] })
+  expect(document.code).toBe(1)
+  const none = await cli([verb, store, to, 'b'])
+  expect(none).toMatchObject({ code: 1, out: '' })
+  expect(none.err).toMatch(/^sluice: queue b is stored with layout 2, .*\n$/)
+})
 
 describe('a queue that cannot be read', () => {
   /** A store of whose queue b a part cannot be read until it is repaired. */

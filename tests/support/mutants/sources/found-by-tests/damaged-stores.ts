@@ -157,6 +157,20 @@ export const foundByTestsOfDamagedStores: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'a move of every queue ends at a damaged one',
+    edits: [
+      {
+        file: 'packages/cli/src/commands/stores/move.ts',
+        find: 'if (!isOfDamage(error)) throw error',
+        replace: 'throw error',
+      },
+    ],
+    finder: {
+      file: 'packages/cli/test/damaged-queues.test.ts',
+      title: 'a move goes on after a queue that cannot be read, and then fails',
+    },
+  },
+  {
     name: 'copies of the package do not share a driver',
     edits: [
       {
