@@ -54,7 +54,18 @@ const kinds = [
     damage: (meta: string) => server.command('RENAME', meta, `${meta}-kept`),
     repair: (meta: string) => server.command('RENAME', `${meta}-kept`, meta),
     // They need nothing of that part.
-    reads: ['workers', 'leases'],
+    reads: ['workers', 'leases'] as readonly string[],
+  },
+  {
+    kind: 'that another program has written over',
+    words: / the Redis key damaged\d+:\{b\}:meta: delete it \[ERR_STORE_DAMAGED\]; run `sluice doc/,
+    code: 'ERR_STORE_DAMAGED',
+    async damage(meta: string) {
+      await server.command('RENAME', meta, `${meta}-kept`)
+      await server.command('SET', meta, 'another')
+    },
+    repair: (meta: string) => server.command('RENAME', `${meta}-kept`, meta),
+    reads: [] as readonly string[],
   },
   {
     kind: 'that a newer version has stored',
@@ -62,7 +73,7 @@ const kinds = [
     code: 'ERR_SCHEMA_NEWER',
     damage: (meta: string) => server.command('HSET', meta, 'version', '2'),
     repair: (meta: string) => server.command('HSET', meta, 'version', '1'),
-    reads: [],
+    reads: [] as readonly string[],
   },
 ]
 

@@ -34,11 +34,8 @@ local whys = { [WHY_ADD] = 'add', [WHY_DELAY] = 'delay', [WHY_BACKOFF] = 'backof
 for index, state in ipairs(readKeys(names)) do
   if bytesMax < 0 then
     local key = names[index]
-    if not agrees(key, state) then
-      replies[#replies + 1] = 's' .. key
-    elseif state.hasItem and call('HSTRLEN', itemsKey, key) == 0 then
-      replies[#replies + 1] = 'i' .. key
-    end
+    if not agrees(key, state) then replies[#replies + 1] = 's' .. key end
+    if state.hasItem and call('HSTRLEN', itemsKey, key) == 0 then replies[#replies + 1] = 'i' .. key end
   elseif state.place ~= NONE then
     local key = names[index]
     local item = state.hasItem and (call('HGET', itemsKey, key) or '')

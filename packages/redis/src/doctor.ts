@@ -254,19 +254,20 @@ async function clockFinding(connections: Connections, now: () => number): Promis
   return { check, level: 'warning', summary, facts }
 }
 
-/** What is read of a queue; the error of one that a newer version has stored, which hides no other one. */
-async function unlessNewer<T>(read: Promise<T>): Promise<T | SluiceError> {
+/** What is read of a queue; the error of one that cannot be read, which hides no other one. */
+async function unlessUnreadable<T>(read: Promise<T>): Promise<T | SluiceError> {
   try {
     return await read
   } catch (error) {
     if (SluiceError.is(error, 'ERR_SCHEMA_NEWER')) return error
+    if (SluiceError.is(error, 'ERR_STORE_DAMAGED')) return error
     throw error
   }
 }
 
 async function integrityFindings(store: Store): Promise<readonly Finding[]> {
   const check = 'integrity'
-  const found = await store.ofEachQueue((queue) => unlessNewer(examine(store, queue)))
+  const found = await store.ofEachQueue((queue) => unlessUnreadable(examine(store, queue)))
   const damaged = found.flatMap(([queue, problem]): readonly Finding[] => {
     if (problem === undefined) return []
     const isNewer = SluiceError.is(problem)
@@ -278,7 +279,7 @@ async function integrityFindings(store: Store): Promise<readonly Finding[]> {
 }
 
 async function queueFindings(store: Store): Promise<readonly Finding[]> {
-  const all = await store.ofEachQueue((name) => unlessNewer(liveliness(store, name, workerMs)))
+  const all = await store.ofEachQueue((name) => unlessUnreadable(liveliness(store, name, workerMs)))
   // The registry has empty queues, too, until they are deleted.
   const found = all.flatMap(([, one]) => (SluiceError.is(one) || !one.isThere ? [] : [one]))
   const late = found.reduce((sum, one) => sum + one.late, 0)

@@ -1,4 +1,4 @@
-import { type ErrorCode, SluiceError } from '@sluice/core'
+import { SluiceError } from '@sluice/core'
 import type { Environment } from '@sluice/core/driver'
 import {
   type Barrier,
@@ -11,6 +11,7 @@ import { storeError } from './connection/errors.ts'
 import { number } from './rows/columns.ts'
 import type { Layout } from './rows/layout.ts'
 import type { StoreTime } from './rows/store-time.ts'
+import { scriptError, wrongTypeError } from './script-error.ts'
 import { type ScriptName, scripts } from './scripts.ts'
 
 /** How long a queue stays registered in this process before its name is written again. */
@@ -231,9 +232,9 @@ export class Store {
       return (runId) => [way, script, ...before, runId || unknown, ...args]
     }
     const send = (): Promise<Reply> =>
-      this.#send(slot, command('EVALSHA', sha), command('EVAL', text)).catch((error: unknown) => {
-        throw scriptError(error, queue)
-      })
+      this.#send(slot, command('EVALSHA', sha), command('EVAL', text)).catch((error: unknown) =>
+        this.#fail(error, queue),
+      )
     const reply = (await (onlyReads(text) ? reading(send) : send())) as readonly Reply[]
     this.time.note(number(reply[0]), number(reply[1]))
     // The store was emptied after the queue was registered, and has lost its name, too. If this fails, the next call
@@ -257,6 +258,17 @@ export class Store {
   /** Sends a command that only reads. */
   async read(key: string, command: readonly string[]): Promise<Reply> {
     return await reading(() => this.send(key, command))
+  }
+
+  /** Reads a key of a queue by a command. */
+  async readOf(queue: string, key: string, command: readonly string[]): Promise<Reply> {
+    const send = () => this.connections.send(key, command)
+    return await reading(() => send().catch((error: unknown) => this.#fail(error, queue)))
+  }
+
+  /** Rejects with the error of a call about one queue. */
+  async #fail(error: unknown, queue: string): Promise<never> {
+    throw (await wrongTypeError(this, error, queue)) ?? scriptError(error, queue)
   }
 
   /** The names of the queues that are registered. */
@@ -372,24 +384,4 @@ async function reading<T>(send: () => Promise<T>): Promise<T> {
       retryable: true,
     })
   }
-}
-
-const scriptCodes: Readonly<Record<string, ErrorCode>> = {
-  SLUICEDAMAGED: 'ERR_STORE_DAMAGED',
-  SLUICELAYOUT: 'ERR_SCHEMA_NEWER',
-  SLUICETOKENS: 'ERR_STORE',
-}
-
-/** The errors of scripts. */
-function scriptError(error: unknown, queue: string): SluiceError {
-  if (!(error instanceof ReplyError)) return storeError(error)
-  const said = error.message.replace(/^\w+ /, '').replace(/ script: .*$/, '')
-  // A script stops in its own code only where a part of what it reads is missing.
-  const isStopped = said.startsWith('user_script:')
-  const code = isStopped ? 'ERR_STORE_DAMAGED' : scriptCodes[error.code]
-  if (code === undefined) return storeError(error)
-  const message = isStopped
-    ? `a part of the queue ${queue} is missing: keys of it were deleted, as a full server does or another program; restore a backup, or purge the queue`
-    : said
-  return new SluiceError(code, message, { cause: error })
 }

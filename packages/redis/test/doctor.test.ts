@@ -246,6 +246,10 @@ describe.skipIf(!hasRedis)('doctor', () => {
       'a row of no set': `call('HSET', rows, 'ready', '\\7' .. string.sub(call('HGET', rows, 'ready'), 2))`,
       'a set is missing': `call('DEL', held)`,
       'no description': `call('DEL', meta)`,
+      'no item, and dirty': `call('HDEL', items, 'ready') call('ZADD', dirty, 1, 'ready')`,
+      'no item, no description': `call('HDEL', items, 'ready') call('DEL', meta)`,
+      'another type': `call('SET', meta, 'x')`,
+      'another type of items': `call('SET', items, 'x')`,
     }
     for (const [queue, lua] of Object.entries(damages)) await damage(queue, lua)
     const found = await integrity()
@@ -264,6 +268,16 @@ describe.skipIf(!hasRedis)('doctor', () => {
     // No export: it ends at such a key.
     expect(summaryOf('no item')).toBe(
       'queue no item is damaged: the items of the keys "ready" are lost; add each with its item, or remove it',
+    )
+    expect(summaryOf('no item, and dirty')).toMatch(
+      /the items of the keys "ready" are lost; add each .*; the rows of the keys "ready" do not agree .*; then stop/,
+    )
+    // Nothing can be added to it, or removed.
+    expect(summaryOf('no item, no description')).toMatch(
+      /the items of the keys "ready" are lost; the Redis key .*:meta is missing; stop what uses it, save .*, purge it/,
+    )
+    expect(summaryOf('another type of items')).toBe(
+      'queue another type of items is damaged: another program has written over the Redis key sluice:{another type of items}:items: delete it, then run doctor again',
     )
     await add('no item', 'ready', 0)
     expect((await integrity()).map(({ facts }) => facts['queue'])).not.toContain('no item')

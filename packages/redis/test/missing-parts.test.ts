@@ -154,4 +154,34 @@ describe.skipIf(!hasRedis)('a queue of which a key was deleted', () => {
     const { leaseEnds } = await driver.tick('q', { holder: 'h', limit: 1, failuresExpireMs: never })
     assert.deepEqual(leaseEnds, [])
   })
+
+  test('is not an empty one, and costs the others nothing, where another program has written over the key', async () => {
+    const server = await startRedis()
+    onTestFinished(() => server.dispose())
+    const driver = redisDriver({ url: server.url })
+    await driver.open({})
+    onTestFinished(() => driver.close())
+    for (const queue of ['p', 'q']) await driver.add(queue, [ask('a')], options)
+    const reads = {
+      meta: () => driver.counts('q', { cap: 1 }),
+      rows: () => driver.list('q', { limit: 1 }),
+      keys: () => driver.list('q', { limit: 1 }),
+      ready: () => driver.claim('q', { limit: 1, holder: 'h', claimId: 'c', leaseMs: 1_000 }),
+      held: () => driver.list('q', { limit: 1, state: 'processing' }),
+      dirty: () => driver.list('q', { limit: 1, state: 'dirty' }),
+      workers: () => driver.workers?.('q', 1_000),
+    }
+    for (const [part, read] of Object.entries(reads)) {
+      const key = `sluice:{q}:${part}`
+      await server.command('RENAME', key, 'kept')
+      await server.command('SET', key, 'another')
+      await expect((async () => await read())(), part).rejects.toMatchObject({
+        code: 'ERR_STORE_DAMAGED',
+        message: `a part of the queue q cannot be read: another program has written over the Redis key ${key}: delete it [ERR_STORE_DAMAGED]`,
+      })
+      expect((await driver.queues?.())?.toSorted(), part).toEqual(['p', 'q'])
+      await server.command('RENAME', 'kept', key)
+    }
+    expect(await driver.counts('q', { cap: 10 })).toMatchObject({ ready: 1 })
+  })
 })

@@ -149,8 +149,10 @@ class WholeStore implements StoreInspection, HandleUser {
       try {
         return await this.#nowBy(name)
       } catch (error) {
-        // A queue of a newer layout: the others are read all the same.
-        if (!SluiceError.is(error, 'ERR_SCHEMA_NEWER')) throw error
+        // A queue of a newer layout, or one that is damaged: the others are read all the same.
+        const isOfQueue =
+          SluiceError.is(error, 'ERR_SCHEMA_NEWER') || SluiceError.is(error, 'ERR_STORE_DAMAGED')
+        if (!isOfQueue) throw error
       }
     }
     return await this.#nowBy('any')

@@ -41,21 +41,24 @@ function counted(inner: Driver = memoryDriver()) {
   return { driver, seen }
 }
 
-test('a queue of a newer layout does not hide the time of its store', async () => {
-  const newer = new SluiceError('ERR_SCHEMA_NEWER', 'queue a is stored with layout 2')
+test.each([
+  ['of a newer layout', 'ERR_SCHEMA_NEWER'],
+  ['that is damaged', 'ERR_STORE_DAMAGED'],
+] as const)('a queue %s does not hide the time of its store', async (_, code) => {
+  const unreadable = new SluiceError(code, 'queue a cannot be read')
   const inner = memoryDriver()
   const driver = new Proxy(inner, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name, target)
       if (typeof member !== 'function') return member
       return (queue: unknown, ...rest: unknown[]): unknown => {
-        if (queue === 'a') throw newer
+        if (queue === 'a') throw unreadable
         return Reflect.apply(member, target, [queue, ...rest])
       }
     },
   })
   const store = inspectStore(driver, { clock: fakeClock(5_000) })
-  await expect(store.queue('a').counts()).rejects.toBe(newer)
+  await expect(store.queue('a').counts()).rejects.toBe(unreadable)
   expect(await store.now()).toBe(5_000)
   expect(await store.queue('b').counts()).toMatchObject({ ready: 0 })
   expect(await store.now()).toBe(5_000)

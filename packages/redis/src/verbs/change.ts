@@ -86,13 +86,13 @@ async function removeAll(
     const outcomes = await change(store, 'remove', queue, names, discard, last)
     cleared += outcomes.filter((outcome) => outcome === 'changed').length
   }
-  const all = (await store.read(held, ['ZRANGE', held, '0', '-1'])) as readonly string[]
+  const all = (await store.readOf(queue, held, ['ZRANGE', held, '0', '-1'])) as readonly string[]
   const names = all.filter((name) => name !== '')
   for (let from = 0; from < names.length; from += removeStep)
     await remove(names.slice(from, from + removeStep))
   for (let cursor = ''; ; ) {
     const next = ['ZRANGEBYLEX', keys, `(${cursor}`, '+', 'LIMIT', '0', String(removeStep)]
-    const some = (await store.read(keys, next)) as readonly string[]
+    const some = (await store.readOf(queue, keys, next)) as readonly string[]
     if (some.length === 0) return cleared
     await remove(some)
     cursor = some.at(-1)!

@@ -1,5 +1,6 @@
 import { SluiceError } from '@sluice/core'
 import { number } from '../rows/columns.ts'
+import { wrongTypes } from '../script-error.ts'
 import { type Store, verbStart } from '../store.ts'
 
 /** How many keys one script examines: the server does nothing else meanwhile. */
@@ -17,6 +18,10 @@ return {redis.call('HLEN', KEYS[1]) - one, redis.call('ZCARD', KEYS[4]) - one, s
 /** What is to be done where a row or a set is wrong. */
 const repair = 'stop what uses it, export it, purge it, and import what was exported'
 
+/** What is to be done where there is nothing left that an export, or a change, could begin with. */
+const lastResort =
+  'stop what uses it, save what `sluice ls --all -o json` prints, purge it, and add its keys'
+
 /** The first keys of several, in words. */
 function some(keys: readonly string[]): string {
   const more = keys.length > 3 ? ` and ${keys.length - 3} more` : ''
@@ -28,6 +33,8 @@ export async function examine(store: Store, queue: string): Promise<string | und
   const { all, slot } = store.layout.of(queue)
   const wrong: string[] = []
   const withoutItem: string[] = []
+  const mistyped = await wrongTypes(store, queue)
+  if (mistyped !== undefined) return `${mistyped}, then run doctor again`
   try {
     for (let from = '(', looked = scriptKeysMax; looked === scriptKeysMax; ) {
       const args = ['-1', '-1', 'keys', from, String(scriptKeysMax)]
@@ -44,26 +51,28 @@ export async function examine(store: Store, queue: string): Promise<string | und
     if (!SluiceError.is(error, 'ERR_STORE_DAMAGED')) throw error
     return `${error.message}; ${repair}`
   }
+  const sizes = await store.read(slot, ['EVAL', totals, String(all.length), ...all])
+  const [rows = 0, listed, placed, described] = sizes as readonly number[]
+  const undescribed =
+    described === 0 && rows !== 0 ? `the Redis key ${all[11]} is missing` : undefined
+  const broken = undescribed ?? disagreement([rows, listed, placed], wrong)
+  if (withoutItem.length === 0) return broken === undefined ? undefined : `${broken}; ${repair}`
   // An export ends at such a key.
-  const lost = `the items of the keys ${some(withoutItem)} are lost; add each with its item, or remove it`
-  const broken = await disagreement(store, slot, all, wrong)
-  if (broken === undefined) return withoutItem.length > 0 ? lost : undefined
-  return withoutItem.length > 0 ? `${lost}; ${broken}; then ${repair}` : `${broken}; ${repair}`
+  const lost = `the items of the keys ${some(withoutItem)} are lost`
+  // Nothing can be added then, or removed.
+  if (undescribed !== undefined) return `${lost}; ${undescribed}; ${lastResort}`
+  const restore = `${lost}; add each with its item, or remove it`
+  return broken === undefined ? restore : `${restore}; ${broken}; then ${repair}`
 }
 
 /** How rows and sets disagree; undefined if they do not. */
-async function disagreement(
-  store: Store,
-  slot: string,
-  all: readonly string[],
+function disagreement(
+  [rows, listed, placed]: readonly (number | undefined)[],
   wrong: readonly string[],
-): Promise<string | undefined> {
+): string | undefined {
   if (wrong.length > 0) {
     return `the rows of the keys ${some(wrong)} do not agree with the sets they are in`
   }
-  const sizes = await store.read(slot, ['EVAL', totals, String(all.length), ...all])
-  const [rows, listed, placed, described] = sizes as readonly number[]
-  if (described === 0 && rows !== 0) return `the Redis key ${all[11]} is missing`
   if (rows === listed && rows === placed) return undefined
   return `${rows} keys have a row, ${listed} are in the list, and ${placed} are in a set`
 }

@@ -106,7 +106,11 @@ async function heldNames(
   const [now = ''] = await store.run('list', queue, ['0', '0'])
   const { held, dirty } = store.layout.of(queue)
   const dueUntilNow = ['ZRANGEBYSCORE', dirty, '-inf', String(now)]
-  const all = await store.read(held, state === 'dirty' ? dueUntilNow : ['ZRANGE', held, '0', '-1'])
+  const all = await store.readOf(
+    queue,
+    held,
+    state === 'dirty' ? dueUntilNow : ['ZRANGE', held, '0', '-1'],
+  )
   return (
     (all as readonly Reply[])
       .map(String)

@@ -21,8 +21,9 @@ async function isThere(store: Store, name: string): Promise<boolean> {
     const reply = await store.run('overview', name, [String(workerMsMax)])
     return reply[verbStart] === 1
   } catch (error) {
-    // A queue of a newer layout costs the others nothing.
+    // A queue that cannot be read costs the others nothing.
     if (SluiceError.is(error, 'ERR_SCHEMA_NEWER')) return true
+    if (SluiceError.is(error, 'ERR_STORE_DAMAGED')) return true
     throw error
   }
 }

@@ -129,6 +129,20 @@ export const foundByTestsOfDamagedStores: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'a damaged queue hides the time of its store',
+    edits: [
+      {
+        file: 'packages/queue/src/inspect/inspect-store.ts',
+        find: " || SluiceError.is(error, 'ERR_STORE_DAMAGED')",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/inspect/store-inspection.test.ts',
+      title: 'a queue that is damaged does not hide the time of its store',
+    },
+  },
+  {
     name: 'metrics of a damaged queue that no process uses are 0 without a report',
     edits: [
       {

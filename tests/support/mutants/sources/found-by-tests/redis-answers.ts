@@ -163,6 +163,29 @@ export const foundByTestsOfRedisAnswers: readonly FoundByTest[] = [
       {
         file: 'packages/redis/src/connection/connections.ts',
         find: '|ACL failure in script',
+    },
+  },
+  {
+    name: 'the error of a Redis key that another program has written over names no queue',
+    edits: [
+      {
+        file: 'packages/redis/src/script-error.ts',
+        find: "error.code === 'WRONGTYPE'",
+        replace: "error.code === 'NONE'",
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/missing-parts.test.ts',
+      title:
+        'is not an empty one, and costs the others nothing, where another program has written over the key',
+    },
+  },
+  {
+    name: 'a damaged Redis queue ends the list of queues',
+    edits: [
+      {
+        file: 'packages/redis/src/verbs/queues.ts',
+        find: "if (SluiceError.is(error, 'ERR_STORE_DAMAGED')) return true",
         replace: '',
       },
     ],
@@ -183,6 +206,51 @@ export const foundByTestsOfRedisAnswers: readonly FoundByTest[] = [
     finder: {
       file: 'packages/redis/test/connection/check-server.test.ts',
       title: 'scripts ask for their rights with as many arguments as commands need',
+      file: 'packages/redis/test/missing-parts.test.ts',
+      title:
+        'is not an empty one, and costs the others nothing, where another program has written over the key',
+    },
+  },
+  {
+    name: 'a damaged Redis queue ends doctor',
+    edits: [
+      {
+        file: 'packages/redis/src/doctor.ts',
+        find: "if (SluiceError.is(error, 'ERR_STORE_DAMAGED')) return error",
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/doctor.test.ts',
+      title: 'keys whose row and sets do not agree are a failure that names them',
+    },
+  },
+  {
+    name: 'doctor does not look for Redis keys of another type',
+    edits: [
+      {
+        file: 'packages/redis/src/verbs/examine.ts',
+        find: 'mistyped !== undefined',
+        replace: 'mistyped === null',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/doctor.test.ts',
+      title: 'keys whose row and sets do not agree are a failure that names them',
+    },
+  },
+  {
+    name: 'doctor advises adds to a Redis queue without its description',
+    edits: [
+      {
+        file: 'packages/redis/src/verbs/examine.ts',
+        find: 'undescribed !== undefined) return',
+        replace: 'undescribed === null) return',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/doctor.test.ts',
+      title: 'keys whose row and sets do not agree are a failure that names them',
     },
   },
 ]
