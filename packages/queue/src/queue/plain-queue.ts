@@ -6,6 +6,7 @@ import {
   checkObject,
   checkSignal,
   decodeItem,
+  delayMsMax,
   encodeItem,
   type FinishOutcome,
   isOwnKey,
@@ -44,12 +45,12 @@ function checkWaitOptions(options: WaitOptions | undefined): AbortSignal | undef
 /** The longest time that a close may wait for holders: a day. */
 const graceMsMax = 86_400_000
 
-function checkCloseOptions(options: CloseOptions | undefined): number | undefined {
+function checkCloseOptions(options: CloseOptions | undefined, max: number): number | undefined {
   if (options === undefined) return undefined
   checkObject('options', options, ['graceMs'])
   const { graceMs } = options
   if (graceMs === undefined) return undefined
-  return checkNumber('graceMs', graceMs, { min: 0, max: graceMsMax })
+  return checkNumber('graceMs', graceMs, { min: 0, max })
 }
 
 /** The first layer, over a core that the layers above share. */
@@ -381,7 +382,8 @@ export class PlainQueue<T> implements Queue<T> {
 
   /** `leftMs`: how long it may take at most, for callers that have used up a part of the time. */
   async close(options?: CloseOptions, leftMs?: number): Promise<void> {
-    const graceMs = checkCloseOptions(options)
+    // Signals give queues as long as workers, whose grace may be longer.
+    const graceMs = checkCloseOptions(options, leftMs === undefined ? graceMsMax : delayMsMax)
     if (leftMs !== undefined) checkNumber('leftMs', leftMs)
     await this.core.lifecycle.close(graceMs, leftMs)
   }

@@ -291,6 +291,21 @@ test('a signal that no process can handle is refused, and nothing changes', () =
   expect(process.listenerCount('SIGUSR2')).toBe(before)
 })
 
+test('a queue of a loop has every grace that is taken, also one that is longer than a close of its own takes', async () => {
+  const failed = Promise.withResolvers<never>()
+  const warnings = vi.spyOn(process, 'emitWarning').mockImplementation(failed.reject)
+  onTestFinished(() => warnings.mockRestore())
+  const queue = createQueue<string>()
+  await queue.add('a')
+  const held = await queue.get()
+  stopOnSignals(queue, { signals: ['SIGUSR2'], graceMs: 2 * 86_400_000 })
+  process.emit('SIGUSR2')
+  expect(await Promise.race([queue.get(), failed.promise])).toBeUndefined()
+  expect(held?.signal.aborted).toBe(false)
+  expect(await held?.done()).toBe('idle')
+  await queue.close()
+})
+
 test('bad options are refused, naming the parameter', () => {
   const bad: [() => unknown, string][] = [
     [() => stopOnSignals({} as never), 'what'],

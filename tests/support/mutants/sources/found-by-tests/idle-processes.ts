@@ -8,6 +8,21 @@ const idleOnPostgres = {
 /** Defects that keep a process alive which has nothing to do, or end it too early, and the tests that find them. */
 export const foundByTestsOfIdleProcesses: readonly FoundByTest[] = [
   {
+    name: 'a signal does not close a queue that it gives more than a day',
+    edits: [
+      {
+        file: 'packages/queue/src/queue/plain-queue.ts',
+        find: 'leftMs === undefined ? graceMsMax : delayMsMax',
+        replace: 'graceMsMax',
+      },
+    ],
+    finder: {
+      file: 'packages/queue/test/worker/stop-on-signals.test.ts',
+      title:
+        'a queue of a loop has every grace that is taken, also one that is longer than a close of its own takes',
+    },
+  },
+  {
     name: 'on Postgres, the connection that listens keeps the process alive',
     edits: [
       {
