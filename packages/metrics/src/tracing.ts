@@ -85,6 +85,12 @@ interface SeenClaim {
   readonly trace?: string | undefined
 }
 
+/** The queue object of a Held, '' if it is none: a queue on another store may have its key and its token. */
+function holderOf(held: object): string {
+  const { owner } = held as { readonly owner?: { readonly calls?: { readonly holder?: string } } }
+  return owner?.calls?.holder ?? ''
+}
+
 function hrTime(ms: number): HrTime {
   const seconds = Math.floor(ms / 1000)
   return [seconds, Math.round((ms - seconds * 1000) * 1e6)]
@@ -335,9 +341,11 @@ class ChannelTracing implements OpenTelemetryTracing {
     return inside as F
   }
 
-  within<R>({ key, token }: { readonly key: string; readonly token: number }, work: () => R): R {
-    for (const held of this.#helds.values()) {
-      const found = held.get(token)
+  within<R>(held: { readonly key: string; readonly token: number }, work: () => R): R {
+    const { key, token } = held
+    const own = this.#helds.get(holderOf(held))
+    for (const helds of own === undefined ? this.#helds.values() : [own]) {
+      const found = helds.get(token)
       if (found?.key === key) return this.#with(found.span, work)
     }
     return work()

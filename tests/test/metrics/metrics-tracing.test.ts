@@ -13,7 +13,7 @@ import { fakeClock } from '@sluice/core/testing'
 import { openTelemetryTracing } from '@sluice/metrics/opentelemetry'
 import { sqliteDriver } from '@sluice/sqlite'
 import { createRateLimitingQueue, createWorker, memoryDriver } from 'sluice'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { type PostgresServer, startPostgres } from '../../support/stores/postgres-server.ts'
 
 let server: PostgresServer
@@ -101,3 +101,36 @@ test.each(ways)(
     expect(errors).toEqual([])
   },
 )
+
+test('what is done with a Held is part of its own run, also where a queue on another store has its key and its token', async () => {
+  const exporter = new InMemorySpanExporter()
+  const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] })
+  const tracer = provider.getTracer('test')
+  const tracing = openTelemetryTracing({ tracer })
+  onTestFinished(() => tracing.close())
+  // Stores that are opened in one millisecond have the same tokens.
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const runs: [string, number | undefined][] = []
+  for (const name of ['orders', 'mails']) {
+    const queue = createRateLimitingQueue<string>({ name, driver: memoryDriver() })
+    onTestFinished(() => queue.close())
+    await queue.add('a')
+    const held = await queue.get()
+    runs.push([name, held?.token])
+    tracing.within(held!, () => tracer.startSpan(`work on ${name}`).end())
+    // What was made from a Held has its key and its token, and no queue.
+    tracing.within({ key: 'a', token: held!.token }, () =>
+      tracer.startSpan(`more on ${name}`).end(),
+    )
+  }
+  expect(runs[0]?.[1]).toBe(runs[1]?.[1])
+  tracing.close()
+  const spans = exporter.getFinishedSpans()
+  const idOf = (name: string) => spans.find((span) => span.name === name)?.spanContext().spanId
+  const parentOf = (name: string) =>
+    spans.find((span) => span.name === name)?.parentSpanContext?.spanId
+  expect(parentOf('work on orders')).toBe(idOf('process orders'))
+  expect(parentOf('work on mails')).toBe(idOf('process mails'))
+  expect(parentOf('more on orders')).toBe(idOf('process orders'))
+})

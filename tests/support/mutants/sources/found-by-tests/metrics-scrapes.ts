@@ -1,7 +1,22 @@
 import type { FoundByTest } from '../source-mutant.ts'
 
-/** Defects of scrapes: of what is read from the store, and of the series that are dropped. */
+/** Defects of scrapes: of what is read from the store, and of the series that are dropped; and of spans. */
 export const foundByTestsOfMetricsScrapes: readonly FoundByTest[] = [
+  {
+    name: 'what is done with a Held is part of a run of another queue that has its key and its token',
+    edits: [
+      {
+        file: 'packages/metrics/src/tracing.ts',
+        find: 'own === undefined ? this.#helds.values() : [own]',
+        replace: 'this.#helds.values()',
+      },
+    ],
+    finder: {
+      file: 'tests/test/metrics/metrics-tracing.test.ts',
+      title:
+        'what is done with a Held is part of its own run, also where a queue on another store has its key and its token',
+    },
+  },
   {
     name: 'a provider that throws at what is in the store ends the process',
     edits: [
