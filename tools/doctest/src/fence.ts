@@ -116,6 +116,20 @@ export function newerThanNode22(fences: readonly Fence[]): string[] {
     .map(({ path, line }) => `${path}:${line}`)
 }
 
+/**
+ * The packages that the code of a page imports and its `npm install` lines leave out, if it has any: who follows it in
+ * an empty folder has only those.
+ */
+export function notInstalled(path: string, text: string): string[] {
+  const lines = [...text.matchAll(/^npm install ([^#\n]*)/gm)].map(([, names = '']) => names)
+  if (lines.length === 0) return []
+  const installed = new Set(lines.flatMap((names) => names.trim().split(/\s+/)))
+  const imported = fencesOf(path, text).flatMap((fence) => packagesOf({ ...fence, setup: '' }))
+  return [...new Set(imported)]
+    .filter((name) => !name.startsWith('node:') && !installed.has(name))
+    .map((name) => `${path}: ${name}`)
+}
+
 /** The packages a fence names. */
 export function packagesOf({ code, setup }: Fence): string[] {
   const names = [...`${setup}\n${code}`.matchAll(/\b(?:from|import|import\()\s*'([^'.][^']*)'/g)]

@@ -3,7 +3,14 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, test } from 'vitest'
-import { type Fence, fencesOf, firstWithSetup, newerThanNode22, packagesOf } from '../src/fence.ts'
+import {
+  type Fence,
+  fencesOf,
+  firstWithSetup,
+  newerThanNode22,
+  notInstalled,
+  packagesOf,
+} from '../src/fence.ts'
 import { clearAway, complaints, execute, layOut } from '../src/workbench.ts'
 
 // Every TypeScript fence of every page and doc comment is compiled, and executed unless it says
@@ -11,7 +18,7 @@ import { clearAway, complaints, execute, layOut } from '../src/workbench.ts'
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const shown = /(\.md|^(packages|tools)\/[^/]+\/src\/.*\.ts)$/
 
-const fences = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
+const texts = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
   cwd: root,
   encoding: 'utf8',
 })
@@ -19,7 +26,9 @@ const fences = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
   .filter(
     (path) => shown.test(path) && !path.startsWith('tools/doctest/') && existsSync(root + path),
   )
-  .flatMap((path) => fencesOf(path, readFileSync(root + path, 'utf8')))
+  .map((path) => [path, readFileSync(root + path, 'utf8')] as const)
+const fences = texts
+  .flatMap(([path, text]) => fencesOf(path, text))
   .filter(({ isCompat }) => !isCompat)
 
 const sheets = layOut(fences)
@@ -46,6 +55,14 @@ describe('documents', () => {
 
   test('show code that the oldest Node runs', () => {
     assert.deepEqual(newerThanNode22(fences), [])
+  })
+
+  test('say to install all that their code needs', () => {
+    const pages = texts.filter(([path]) => path.endsWith('.md'))
+    assert.deepEqual(
+      pages.flatMap(([path, text]) => notInstalled(path, text)),
+      [],
+    )
   })
 
   for (const sheet of sheets) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { fencesOf, firstWithSetup, packagesOf, promisedOutput } from '../src/fence.ts'
+import { fencesOf, firstWithSetup, notInstalled, packagesOf, promisedOutput } from '../src/fence.ts'
 import { clearAway, complaints, execute, layOut } from '../src/workbench.ts'
 
 function page(...lines: string[]): string {
@@ -157,6 +157,14 @@ describe('holding fences to their word', () => {
       "setInterval(() => console.log('a'), 1) // => a",
     )
     assert.match(outcome ?? '', /ended with SIGINT/)
+  })
+
+  test('what a page imports and does not say to install', () => {
+    const lines = ["import 'a'", "import { b } from '@b/c/d'", "import 'node:fs'"]
+    const code = page('```ts', ...lines, '```')
+    assert.deepEqual(notInstalled('a.md', code), [])
+    assert.deepEqual(notInstalled('a.md', `npm install a # @b/c\n${code}`), ['a.md: @b/c'])
+    assert.deepEqual(notInstalled('a.md', `npm install a\nnpm install -D @b/c\n${code}`), [])
   })
 
   test('promises are read in order', () => {
