@@ -24,6 +24,7 @@ import {
 import { makeCore } from '../core/make-core.ts'
 import type { QueueCore } from '../core/queue-core.ts'
 import { DriverHandle, type HandleUser } from '../driver/driver-handle.ts'
+import { isPermanent } from '../driver/retryable.ts'
 import { answeredIn, inTime } from '../environment/timing.ts'
 import { type CheckedOptions, checkQueueOptions, quietAfterMsMin } from '../queue/options.ts'
 import type { Inspect } from './inspect.ts'
@@ -150,9 +151,7 @@ class WholeStore implements StoreInspection, HandleUser {
         return await this.#nowBy(name)
       } catch (error) {
         // A queue of a newer layout, or one that is damaged: the others are read all the same.
-        const isOfQueue =
-          SluiceError.is(error, 'ERR_SCHEMA_NEWER') || SluiceError.is(error, 'ERR_STORE_DAMAGED')
-        if (!isOfQueue) throw error
+        if (!isPermanent(error)) throw error
       }
     }
     return await this.#nowBy('any')

@@ -133,8 +133,8 @@ export const foundByTestsOfDamagedStores: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/queue/src/inspect/inspect-store.ts',
-        find: " || SluiceError.is(error, 'ERR_STORE_DAMAGED')",
-        replace: '',
+        find: '!isPermanent(error)',
+        replace: "!SluiceError.is(error, 'ERR_SCHEMA_NEWER')",
       },
     ],
     finder: {
