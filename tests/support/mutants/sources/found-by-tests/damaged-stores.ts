@@ -139,7 +139,7 @@ export const foundByTestsOfDamagedStores: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/queue/test/inspect/store-inspection.test.ts',
-      title: 'a queue that is damaged does not hide the time of its store',
+      title: 'does not hide the time of its store',
     },
   },
   {
@@ -167,7 +167,7 @@ export const foundByTestsOfDamagedStores: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/cli/test/damaged-queues.test.ts',
-      title: 'a copy goes on after a queue that cannot be read, and then fails',
+      title: 'goes on after a queue that cannot be read, and then fails',
     },
   },
   {
@@ -181,7 +181,7 @@ export const foundByTestsOfDamagedStores: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/cli/test/damaged-queues.test.ts',
-      title: 'a move goes on after a queue that cannot be read, and then fails',
+      title: 'goes on after a queue that cannot be read, and then fails',
     },
   },
   {

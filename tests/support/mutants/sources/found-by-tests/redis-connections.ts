@@ -245,7 +245,7 @@ export const foundByTestsOfRedisConnections: readonly FoundByTest[] = [
     name: 'on Redis, a queue of which a part was deleted fails with an error of the script',
     edits: [
       {
-        file: 'packages/redis/src/store.ts',
+        file: 'packages/redis/src/script-error.ts',
         find: "const isStopped = said.startsWith('user_script:')",
         replace: 'const isStopped = false',
       },

@@ -371,8 +371,8 @@ export const foundByTestsOfTransfer: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/cli/src/commands/stores/move.ts',
-        find: "isAbout(error, 'to') ? oneStoreError(error) : error",
-        replace: 'error',
+        find: "if (isAbout(error, 'to')) throw oneStoreError(error)",
+        replace: "if (isAbout(error, 'to')) throw error",
       },
     ],
     finder: {
