@@ -4,7 +4,7 @@ import { systemEnvironment } from '@sluice/core/driver'
 import { fakeClock } from '@sluice/core/testing'
 import { describe, expect, test } from 'vitest'
 import type { Link } from '../src/clients/link.ts'
-import { ConnectionError } from '../src/connection/connections.ts'
+import { ConnectionError, ReplyError } from '../src/connection/connections.ts'
 import type { OpenLink } from '../src/connection/open-link.ts'
 import { BarrierLine } from '../src/replicas/barrier-line.ts'
 import { refusal } from './connection/support.ts'
@@ -21,6 +21,7 @@ function primary({ countsReads }: { readonly countsReads: boolean }) {
     async send(command: readonly string[]): Promise<number> {
       sent.push(command)
       const [name] = command
+      if (command[3]?.startsWith('{moved}') === true) throw new ReplyError('ASK 1 127.0.0.1:7001')
       if (name === 'WAIT') return state.replicated >= last ? 1 : 0
       if (name === 'EVAL') state.written += 1
       if (name === 'EVAL' || countsReads) last = state.written
@@ -59,4 +60,14 @@ test.each([
   state.replicated = 10
   await (await line.before(key)).confirmed(1, 1_000)
   expect(sent[0]?.slice(2)).toEqual(['1', mark])
+})
+
+test('a key whose slot is being moved is not confirmed; those of other slots are', async () => {
+  const { state, line } = primary({ countsReads: false })
+  state.replicated = 10
+  const confirming = async (key: string): Promise<void> => {
+    await (await line.before(key)).confirmed(1, 1_000)
+  }
+  const outcomes = await Promise.allSettled(['{moved}:meta', '{q}:meta', '{r}:meta'].map(confirming))
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled'])
 })

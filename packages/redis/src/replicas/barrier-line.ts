@@ -1,6 +1,6 @@
 import type { Environment } from '@sluice/core/driver'
 import { type Link, messageOf } from '../clients/link.ts'
-import { type Barrier, ConnectionError } from '../connection/connections.ts'
+import { type Barrier, ConnectionError, ReplyError } from '../connection/connections.ts'
 import type { OpenLink } from '../connection/open-link.ts'
 import { type Replication, replicationOf, unlessWithheld } from './replication.ts'
 
@@ -146,7 +146,12 @@ export class BarrierLine {
         }
       } catch (error) {
         const reason = new ConnectionError(`no confirmation: ${messageOf(error)}`, true, error)
-        for (const { reject } of group) reject(reason)
+        // The server may refuse the write for this key alone, as while its slot is moved.
+        const isOfKey = error instanceof ReplyError && !error.isWithheld
+        for (const one of group) {
+          if (isOfKey && one.key !== key) this.#waiting.push(one)
+          else one.reject(reason)
+        }
       }
     }
     this.#isAsking = false
