@@ -332,3 +332,31 @@ test('a record that is being added when the last watcher ends is not added twice
   expect(await beating).toBe(true)
   expect(await recordedRuns(driver, 'closing')).toEqual([2, 2])
 })
+
+test('a limited add in a transaction whose token may be spent is not made, and may be repeated', async () => {
+  const { driver, proxy } = await proxied()
+  const pool = poolOf(server.url, 1)
+  const client = await pool.connect()
+  onTestFinished(async () => {
+    client.release()
+    await pool.end()
+  })
+  const plan = { kind: 'bucket', name: 'service', perSecond: 1, burst: 100 } as const
+  const add = async () =>
+    await driver.transact!(client).add('limited', [{ ...ask('a'), plan }], askOptions)
+  await client.query('begin')
+  await add()
+  await client.query('rollback; begin')
+  // The bucket is charged on a connection of the driver: begin, its lock, its tokens and the commit.
+  for (let passed = 0; passed < 3; passed += 1) proxy.passNext()
+  proxy.cutNext('half a reply')
+  await expect(add()).rejects.toMatchObject({
+    code: 'ERR_STORE',
+    retryable: true,
+    message: expect.stringContaining('the bucket could not be charged'),
+  })
+  // The savepoint of the call was rolled back, and the transaction goes on.
+  await expect(add()).resolves.toMatchObject([{ outcome: 'added' }])
+  await client.query('commit')
+  expect(await driver.counts('limited', { cap: 10 })).toMatchObject({ ready: 1 })
+})

@@ -359,4 +359,18 @@ export const foundByTestsOfPostgresPools: readonly FoundByTest[] = [
       title: 'a renewal leaves time for two more tries',
     },
   },
+  {
+    name: 'on Postgres, the outcome of a limited add in a transaction is unknown where only that of its token is',
+    edits: [
+      {
+        file: 'packages/postgres/src/transact/transact.ts',
+        find: 'use.buckets().transaction(charge).catch(notCharged)',
+        replace: 'use.buckets().transaction(charge)',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/connection/lost-answers.test.ts',
+      title: 'a limited add in a transaction whose token may be spent is not made',
+    },
+  },
 ]
