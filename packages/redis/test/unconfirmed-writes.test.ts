@@ -1,5 +1,6 @@
 /** Writes that replicas have not confirmed, on servers that are made up. */
 import assert from 'node:assert/strict'
+import { SluiceError } from '@sluice/core'
 import { type Finish, never, systemEnvironment } from '@sluice/core/driver'
 import { fakeClock } from '@sluice/core/testing'
 import { expect, test } from 'vitest'
@@ -24,6 +25,10 @@ function fakeStore({ replicas = 0, isCluster = false } = {}) {
   const clock = fakeClock()
   const servers = {
     primary: 'p1~0',
+    /** The id of the process, or '' where it may not be read. */
+    runId: 'p1',
+    /** Another primary that is known, as the one that a slot moves to. */
+    other: '',
     replicas: 1,
     /** How many replicas the primary has when it is asked. */
     found: 1,
@@ -61,13 +66,13 @@ function fakeStore({ replicas = 0, isCluster = false } = {}) {
     replicas: 1,
     replicasOf: () => servers.replicas,
     async send(_, command) {
-      const words = typeof command === 'function' ? command('p1') : command
+      const words = typeof command === 'function' ? command(servers.runId) : command
       sent.push(words)
       return words.includes('oneSlot') || words[1]?.includes("'oneSlot'") ? 'false' : reply(words)
     },
     sendToAll: async () => [],
     primaryOf: () => servers.primary,
-    idOf: (start) => (servers.primary.startsWith(start) ? servers.primary : undefined),
+    idOf: (start) => [servers.primary, servers.other].find((id) => id.startsWith(start)),
     watchPrimaries(onChange) {
       watchers.add(onChange)
       return () => watchers.delete(onChange)
@@ -305,4 +310,53 @@ test('an add that has created its queue is made, also where the name cannot be w
   await add()
   // The next one writes it, before it makes the queue.
   await expect(add()).rejects.toThrow('OOM')
+})
+
+test('an add that the next primary of a slot has answered is not repeated on the one that it moves from', async () => {
+  const { keeper, servers, noteAdd, runs } = fakeStore({ isCluster: true })
+  servers.other = 'p2~0'
+  noteAdd('a', 'p2')
+  await keeper.look()
+  expect(runs('import')).toEqual([])
+  // The replica of the next one has taken its place, and need not have the add.
+  servers.primary = 'p3~0'
+  await keeper.look()
+  expect(runs('import')).toHaveLength(1)
+})
+
+test('the outcome of a write that replicas have not confirmed stays unknown if it cannot be undone', async () => {
+  const { store, servers } = fakeStore({ replicas: 1 })
+  servers.cause = new Error('0 of 1 replicas have it')
+  const undo = async (): Promise<SluiceError> => {
+    throw new SluiceError('ERR_STORE', 'it was not sent')
+  }
+  const claiming = store.run('claim', 'q', [], { undo })
+  await expect(claiming).rejects.toMatchObject({ code: 'ERR_UNKNOWN_OUTCOME' })
+})
+
+test('where the run id may not be read, a node of a cluster says its own name', async () => {
+  const processOf = async (isCluster: boolean, runId: string): Promise<string | undefined> => {
+    const { store, servers, runs } = fakeStore({ isCluster })
+    servers.runId = runId
+    await store.run('claim', 'q', ['the first argument'])
+    const [words = []] = runs('claim')
+    return words[words.indexOf('the first argument') - 1]
+  }
+  expect(await processOf(true, 'p1')).toBe('p1')
+  // Otherwise no failover would be noticed by the queue, and its tokens could be given out again.
+  expect(await processOf(true, '')).toBe('cluster')
+  expect(await processOf(false, '')).toBe('')
+})
+
+test('a queue that is in use writes its name again after an hour, so that it does not count as unused', async () => {
+  const { store, clock, sent } = fakeStore()
+  const add = async (): Promise<number> => {
+    await store.run('add', 'q', ['client-go', '1000', '', '0', '0'])
+    return sent.filter(([, text]) => text?.includes("'ZADD', KEYS[1]")).length
+  }
+  expect(await add()).toBe(1)
+  await clock.step(3_599_000)
+  expect(await add()).toBe(1)
+  await clock.step(1_000)
+  expect(await add()).toBe(2)
 })

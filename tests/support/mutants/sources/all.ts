@@ -29,6 +29,7 @@ import { foundByTestsOfRedis } from './found-by-tests/redis.ts'
 import { foundByTestsOfRedisAnswers } from './found-by-tests/redis-answers.ts'
 import { foundByTestsOfRedisConnections } from './found-by-tests/redis-connections.ts'
 import { foundByTestsOfRedisFailovers } from './found-by-tests/redis-failovers.ts'
+import { foundByTestsOfRedisRecords } from './found-by-tests/redis-records.ts'
 import { foundByTestsOfRedisServers } from './found-by-tests/redis-servers.ts'
 import { foundByTestsOfRuns } from './found-by-tests/runs.ts'
 import { foundByTestsOfSqlite } from './found-by-tests/sqlite.ts'
@@ -71,6 +72,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...foundByTestsOfRedisAnswers,
   ...foundByTestsOfRedisConnections,
   ...foundByTestsOfRedisFailovers,
+  ...foundByTestsOfRedisRecords,
   ...foundByTestsOfRedisServers,
   ...foundByTestsOfControllers,
   ...foundByTestsOfMetrics,

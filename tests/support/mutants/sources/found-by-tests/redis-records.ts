@@ -1,0 +1,61 @@
+import type { FoundByTest } from '../source-mutant.ts'
+
+/** Defects of what the driver on Redis remembers of its writes and queues, and the tests that find them. */
+export const foundByTestsOfRedisRecords: readonly FoundByTest[] = [
+  {
+    name: 'on Redis, an add that the next primary of a slot has answered is repeated on the one that it moves from',
+    edits: [
+      {
+        file: 'packages/redis/src/journal-keeper.ts',
+        find: 'tabled: other && known,',
+        replace: 'tabled: undefined,',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/unconfirmed-writes.test.ts',
+      title: 'an add that the next primary of a slot has answered is not repeated',
+    },
+  },
+  {
+    name: 'on Redis, the outcome of a write that could not be undone is that of the undo',
+    edits: [
+      {
+        file: 'packages/redis/src/store.ts',
+        find: '(await undo?.(reply).catch(() => undefined)) ?? error',
+        replace: '(await undo?.(reply)) ?? error',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/unconfirmed-writes.test.ts',
+      title: 'the outcome of a write that replicas have not confirmed stays unknown',
+    },
+  },
+  {
+    name: 'on Redis, no queue of a cluster notices a failover where the run id may not be read',
+    edits: [
+      {
+        file: 'packages/redis/src/store.ts',
+        find: 'runId || unknown',
+        replace: 'runId',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/unconfirmed-writes.test.ts',
+      title: 'where the run id may not be read, a node of a cluster says its own name',
+    },
+  },
+  {
+    name: 'on Redis, a queue counts as unused a day after a process has first used it',
+    edits: [
+      {
+        file: 'packages/redis/src/store.ts',
+        find: 'at - known.at < registeredMs',
+        replace: 'at >= known.at',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/unconfirmed-writes.test.ts',
+      title: 'a queue that is in use writes its name again after an hour',
+    },
+  },
+]
