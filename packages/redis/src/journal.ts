@@ -124,7 +124,7 @@ export class Journal {
   ): void {
     const { now, lastSeq, primary, at, by } = when
     for (let index = 0; index < asks.length; index += 1) {
-      const { key, item, priority, failed = false, delayMs, trace } = asks[index]!
+      const { key, item, priority: asked, failed = false, delayMs, trace } = asks[index]!
       const reply = replies[index]
       if (reply === undefined || reply.outcome === 'full' || reply.dueAt === never) continue
       const { dueAt, plannedMs = delayMs } = reply
@@ -143,13 +143,17 @@ export class Journal {
       }
       const later = failed ? 'backoff' : 'delay'
       const why: DueReason = dueAt <= now ? 'add' : later
+      // A key that is due keeps a delayed run as its second, the earliest of several.
+      const isSecond = plannedMs > 0 && dueAt <= now && dedupe === 'client-go'
+      const secondAt = reply.outcome === 'added' ? never : (before?.laterAt ?? never)
+      const keepsSecond = secondAt > now && secondAt <= now + plannedMs
+      const isNew = reply.outcome === 'added' && !isSecond
       let [laterAt, laterWhy]: [EpochMs, DueReason] = [never, 'add']
       if (before !== undefined && before.dueAt > dueAt) {
         // The run before it, if that is due later, was promised as well.
         laterAt = before.dueAt
         laterWhy = before.why
-      } else if (plannedMs > 0 && dueAt <= now && dedupe === 'client-go') {
-        // A key that is due keeps a delayed run as its second.
+      } else if (isSecond && !keepsSecond) {
         laterAt = now + plannedMs
         laterWhy = later
       } else if (before !== undefined) {
@@ -157,7 +161,11 @@ export class Journal {
         laterWhy = before.laterWhy
       }
       const seq = lastSeq - asks.length + index + 1
-      const run = { key, item, dueAt, why, laterAt, laterWhy, seq, priority, askedAt: now }
+      // The priority of a run that is pending does not fall.
+      const merged = isNew ? undefined : before
+      const priority = Math.max(asked, merged?.priority ?? asked)
+      const askedAt = merged?.askedAt ?? now
+      const run = { key, item, dueAt, why, laterAt, laterWhy, seq, priority, askedAt }
       this.#keepRun({ ...run, trace: transitions.mergeTraces(before?.trace, trace) }, when)
     }
   }

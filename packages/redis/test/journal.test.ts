@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import type { AskReply, Finish, FinishReply } from '@sluice/core/driver'
-import { never } from '@sluice/core/driver'
-import { describe, test } from 'vitest'
+import type { AskReply, Finish, FinishReply, TransferRow } from '@sluice/core/driver'
+import { never, transitions } from '@sluice/core/driver'
+import { describe, expect, test } from 'vitest'
 import { type Acknowledged, Journal } from '../src/journal.ts'
 import { ask } from './support/asks.ts'
 
@@ -164,5 +164,93 @@ describe('the journal of a queue', () => {
     assert.ok(!journal.isFull)
     const left = keysOf(journal)
     assert.ok(left.length > 49_000 && left.length < 51_000 && left.at(-1) === 'k100000')
+  })
+
+  /** The only run of a journal, as another primary would get it. */
+  function onlyRun(journal: Journal): TransferRow {
+    const { runs } = journal.unconfirmed('other')
+    assert.equal(runs.length, 1)
+    return runs[0]?.row ?? assert.fail()
+  }
+  const unchanged: AskReply = { ...added, outcome: 'unchanged' }
+
+  test('the item and the trace of the last add are repeated, also where it was merged', () => {
+    const journal = new Journal()
+    const traces = ['00-1-1-01', '00-2-2-01']
+    journal.noteAdds([{ ...ask('a'), item: '1' }], [added], when(1))
+    journal.noteAdds([{ ...ask('a'), item: '2', trace: traces[0] }], [unchanged], when(2))
+    assert.deepEqual([onlyRun(journal).item, onlyRun(journal).trace], ['2', traces[0]])
+    journal.noteAdds([{ ...ask('a'), item: '2', trace: traces[1] }], [unchanged], when(3, 'two'))
+    const merged = transitions.mergeTraces(traces[0], traces[1])
+    assert.deepEqual([onlyRun(journal).item, onlyRun(journal).trace], ['2', merged])
+  })
+
+  test('the process that has drawn the last number is that of the last add', () => {
+    const journal = new Journal()
+    journal.noteAdds([ask('a')], [added], when(1))
+    journal.noteAdds([ask('a')], [unchanged], { ...when(9), by: 'restarted' })
+    const [{ lastSeq, by } = assert.fail()] = journal.unconfirmed('other').runs
+    assert.deepEqual([lastSeq, by], [9, 'restarted'])
+  })
+
+  test('a delayed run that was asked for before an add is repeated as the second, however often it is added', () => {
+    const journal = new Journal()
+    const delayedAsk = { ...ask('a'), delayMs: 60_000 }
+    journal.noteAdds([delayedAsk], [{ ...added, dueAt: 60_005 }], when(1))
+    journal.noteAdds([ask('a')], [{ ...added, outcome: 'moved' }], when(2))
+    const both = { dueAt: 5, why: 'add', laterAt: 60_005, laterWhy: 'delay' } as const
+    expect(onlyRun(journal)).toMatchObject(both)
+    journal.noteAdds([{ ...ask('a'), item: 'new' }], [unchanged], when(3))
+    expect(onlyRun(journal)).toMatchObject({ ...both, item: 'new' })
+    // As in the store, the earlier of two delays stays.
+    journal.noteAdds([{ ...ask('a'), delayMs: 90_000 }], [unchanged], when(4))
+    expect(onlyRun(journal)).toMatchObject(both)
+    journal.noteAdds([{ ...ask('a'), delayMs: 30_000, failed: true }], [unchanged], when(5))
+    expect(onlyRun(journal)).toMatchObject({
+      ...both,
+      laterAt: 30_005,
+      laterWhy: 'backoff',
+    })
+  })
+
+  test('what is still pending after a finish is repeated, and all of it after one that has come too late', () => {
+    const journal = new Journal()
+    const lost: FinishReply = { outcome: 'lost', dueAt: never, failures: 0 }
+    journal.noteAdds([ask('a')], [added], when(1))
+    journal.noteFinishes([done('a', 100)], [lost], when(2))
+    assert.deepEqual(keysOf(journal), ['a'])
+    assert.deepEqual(journal.unconfirmed('other').finishes, [])
+    journal.noteAdds([{ ...ask('a'), delayMs: 60_000 }], [unchanged], when(3))
+    journal.noteFinishes([done('a', 101)], [{ ...idle, outcome: 'ready', dueAt: 4 }], when(6))
+    expect(onlyRun(journal)).toMatchObject({ dueAt: 4, laterAt: 60_005, seq: 6 })
+    // The second run is the next one now.
+    journal.noteFinishes([done('a', 102)], [{ ...delayed, dueAt: 60_005 }], when(7))
+    expect(onlyRun(journal)).toMatchObject({ dueAt: 60_005, laterAt: never })
+  })
+
+  test('a finish of another key than those that are cancelled is repeated as it was, and so is a later one', () => {
+    const journal = new Journal()
+    journal.noteFinishes([retry('a', 100), retry('b', 101)], [delayed, delayed], when(4))
+    journal.noteFinishes([retry('a', 102)], [delayed], when(6))
+    journal.discard(['a'], 5)
+    const { finishes } = journal.unconfirmed('other')
+    assert.deepEqual(finishes.map(({ finish }) => [finish.as, finish.token]).sort(), [
+      ['done', 100],
+      ['retry', 101],
+      ['retry', 102],
+    ])
+  })
+
+  test('a run that is pending keeps its priority and the time of its first add', () => {
+    const journal = new Journal()
+    journal.noteAdds([ask('a', 9)], [added], when(1))
+    const next = { ...when(2), now: 8 }
+    journal.noteAdds([{ ...ask('a'), item: 'new' }], [unchanged], next)
+    expect(onlyRun(journal)).toMatchObject({ item: 'new', priority: 9, askedAt: 5 })
+    journal.noteAdds([{ ...ask('a', 1), delayMs: 9 }], [added], next)
+    expect(onlyRun(journal)).toMatchObject({ priority: 9, askedAt: 5, laterAt: 17 })
+    // The key is held: this is its next run.
+    journal.noteAdds([ask('a', 1)], [added], next)
+    expect(onlyRun(journal)).toMatchObject({ priority: 1, askedAt: 8 })
   })
 })

@@ -58,4 +58,74 @@ export const foundByTestsOfRedisRecords: readonly FoundByTest[] = [
       title: 'a queue that is in use writes its name again after an hour',
     },
   },
+  {
+    name: 'on Redis, the later of two delays is repeated after a failover',
+    edits: [
+      {
+        file: 'packages/redis/src/journal.ts',
+        find: '} else if (isSecond && !keepsSecond) {',
+        replace: '} else if (isSecond) {',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/journal.test.ts',
+      title: 'a delayed run that was asked for before an add is repeated as the second',
+    },
+  },
+  {
+    name: 'on Redis, a pending run has the priority of its last add after a failover',
+    edits: [
+      {
+        file: 'packages/redis/src/journal.ts',
+        find: 'Math.max(asked, merged?.priority ?? asked)',
+        replace: 'asked',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/journal.test.ts',
+      title: 'a run that is pending keeps its priority and the time of its first add',
+    },
+  },
+  {
+    name: 'on Redis, a failover loses an add after a finish that came too late',
+    edits: [
+      {
+        file: 'packages/redis/src/journal.ts',
+        find: "if (reply === undefined || reply.outcome === 'lost') continue",
+        replace: 'if (reply === undefined) continue',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/journal.test.ts',
+      title: 'what is still pending after a finish is repeated',
+    },
+  },
+  {
+    name: 'on Redis, a failover loses the item of an add that was merged',
+    edits: [
+      {
+        file: 'packages/redis/src/journal.ts',
+        find: 'if (item === before.item && primary',
+        replace: 'if (primary',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/journal.test.ts',
+      title: 'the item and the trace of the last add are repeated',
+    },
+  },
+  {
+    name: 'on Redis, a failover loses the retries of keys that were not cancelled',
+    edits: [
+      {
+        file: 'packages/redis/src/journal.ts',
+        find: 'kept.lastSeq > lastSeq || discarded?.has(key) === false',
+        replace: 'kept.lastSeq > lastSeq',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/journal.test.ts',
+      title: 'a finish of another key than those that are cancelled is repeated as it was',
+    },
+  },
 ]
