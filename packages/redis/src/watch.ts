@@ -79,8 +79,9 @@ export class Watch {
       isFirst = false
       return undefined
     } catch (error) {
-      // The next claim or tick of the queue subscribes again; until then, queues poll.
-      this.#subscriptions.delete(channel)
+      // The next claim or tick of the queue subscribes again; until then, queues poll. A watch that has begun since
+      // has a subscription of its own.
+      if (this.#subscriptions.get(channel) === subscription) this.#subscriptions.delete(channel)
       return error
     }
   }

@@ -1,6 +1,6 @@
 import type { FoundByTest } from '../source-mutant.ts'
 
-/** Defects of what the driver on Redis remembers of its writes and queues, and the tests that find them. */
+/** Defects of what the driver on Redis remembers, of writes, queues and channels, and the tests that find them. */
 export const foundByTestsOfRedisRecords: readonly FoundByTest[] = [
   {
     name: 'on Redis, an add that the next primary of a slot has answered is repeated on the one that it moves from',
@@ -126,6 +126,48 @@ export const foundByTestsOfRedisRecords: readonly FoundByTest[] = [
     finder: {
       file: 'packages/redis/test/journal.test.ts',
       title: 'a finish of another key than those that are cancelled is repeated as it was',
+    },
+  },
+  {
+    name: 'on Redis, a subscription that fails late takes that of the next watch along',
+    edits: [
+      {
+        file: 'packages/redis/src/watch.ts',
+        find: 'if (this.#subscriptions.get(channel) === subscription) this.#subscriptions',
+        replace: 'this.#subscriptions',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/watch.test.ts',
+      title: 'a subscription that fails after its watch has ended leaves that of the next watch',
+    },
+  },
+  {
+    name: 'on Redis, no claim subscribes where the watch could not',
+    edits: [
+      {
+        file: 'packages/redis/src/watch.ts',
+        find: 'if (this.#subscriptions.get(channel) === subscription) this.#subscriptions.delete(channel)',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/watch.test.ts',
+      title: 'the next claim subscribes where the watch could not',
+    },
+  },
+  {
+    name: 'on Redis, a gap in the messages wakes no worker',
+    edits: [
+      {
+        file: 'packages/redis/src/watch.ts',
+        find: 'if (!isFirst) this.wake(undefined)',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/watch.test.ts',
+      title: 'messages of other processes wake a worker, and so does a gap in them',
     },
   },
 ]
