@@ -303,7 +303,7 @@ export const foundByTestsOfSqlite: readonly FoundByTest[] = [
     ],
     finder: {
       file: 'packages/sqlite/test/log-guard.test.ts',
-      title: 'a log that was removed is noticed by the next commit, whose outcome is open',
+      title: 'is noticed by the next commit, whose outcome is open',
     },
   },
   {
