@@ -26,11 +26,8 @@ function watching() {
     },
   }
   const watch = new CommitWatch(calls as unknown as DriverCalls, owner)
-  // The watch refers to them weakly: one that nobody has is watched no more.
-  const helds: object[] = []
   const add = (token: number) => {
     const held = { key: `k${token}`, token, phase: 'held', isLost: false, mayBeGivenBack: false }
-    helds.push(held)
     watch.add(held as unknown as HeldKey<unknown>)
     return held
   }
