@@ -50,6 +50,26 @@ describe.each([
     state.replicated = state.written + 1
     await barrier.confirmed(1, 1_000)
   })
+
+  test('where INFO is withheld, a replica has what was written before the last look, and not less', async () => {
+    const { state, line } = primary({ countsReads })
+    const look = async (): Promise<number> => (await line.look('{q}:meta')).following(0)
+    // By another connection, as the one that was replaced.
+    state.written += 1
+    expect([await look(), await look()]).toEqual([0, 0])
+    state.replicated = state.written
+    expect(await look()).toBe(1)
+    state.written += 1
+    await look()
+    expect(await look()).toBe(0)
+  })
+})
+
+test('where INFO is withheld, nothing is known after a look that could not write', async () => {
+  const { state, line } = primary({ countsReads: false })
+  const look = async (): Promise<number> => (await line.look('{moved}:meta')).following(0)
+  state.written += 1
+  expect([await look(), await look()]).toEqual([0, 0])
 })
 
 test.each([

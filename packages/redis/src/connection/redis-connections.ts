@@ -91,7 +91,7 @@ export class RedisConnections implements Connections {
     const server = this.#topology.serverOf(key)
     const { id } = server
     try {
-      const progress = await server.progress()
+      const progress = await server.progress(key)
       if (progress.connected < server.replicas.expected) this.#topology.suspect?.()
       return progress
     } catch (error) {

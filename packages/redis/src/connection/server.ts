@@ -105,12 +105,12 @@ export class Server {
     }
   }
 
-  /** Asks how far the replicas are. */
-  async progress(): Promise<Progress> {
+  /** Asks how far the replicas are. `key` is in a slot of this server. */
+  async progress(key: string): Promise<Progress> {
     await this.connect()
     const primary = this.id
     try {
-      const { following, counted, history, offset, connected } = await this.barrier.look()
+      const { following, counted, history, offset, connected } = await this.barrier.look(key)
       if (this.id !== primary) throw new ConnectionError('the primary has changed', false)
       this.#noteReplicas(counted)
       const before = this.#seen

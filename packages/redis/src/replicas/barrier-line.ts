@@ -31,6 +31,22 @@ const mark = `#!lua flags=allow-oom
 redis.call('HSET', KEYS[1], 'mark', '')
 return redis.call('UNLINK', KEYS[1])`
 
+/** The command that writes in the slot of a key. */
+function markIn(key: string): readonly string[] {
+  return ['EVAL', mark, '1', key.includes('{') ? `${key}:mark` : `{${key}}:mark`]
+}
+
+/** Whether a write in the slot of a key is made; the server may refuse it, as while the slot is moved. */
+async function isMarked(link: Link, key: string): Promise<boolean> {
+  try {
+    await link.send(markIn(key))
+    return true
+  } catch (error) {
+    if (error instanceof ReplyError) return false
+    throw error
+  }
+}
+
 /**
  * A connection to a primary on which only `WAIT` is sent. `WAIT` answers for the last write of its own connection;
  * a write in front of it makes that everything the primary had executed by then. A command that only reads does so
@@ -42,7 +58,7 @@ export class BarrierLine {
   readonly #link: OpenLink
   readonly #environment: Environment
   #waiting: Waiting[] = []
-  /** The connection over which replicas were last asked how far they are. */
+  /** The connection over which the last look has written. */
   #askedOn: Link | undefined
   #isAsking = false
 
@@ -76,8 +92,8 @@ export class BarrierLine {
     }
   }
 
-  /** The replicas, as the server reports them. */
-  async look(): Promise<Replication> {
+  /** The replicas, as the server reports them. `key` is in a slot that the primary serves. */
+  async look(key: string): Promise<Replication> {
     const { id, link: commands } = this.#primary
     const link = await this.#lineFor(commands)
     // On a new connection WAIT counts every replica; later, those that have what it answered last.
@@ -90,9 +106,11 @@ export class BarrierLine {
       throw new ConnectionError('the barrier leads to another server', false)
     }
     if (this.#primary.id !== id) throw new ConnectionError('the primary has changed', false)
-    this.#askedOn = link
     const read = replicationOf(info)
     if (read !== undefined) return read
+    // The next look is answered for everything until now, by whichever connection it was written.
+    const isAnswered = count !== '' && (await isMarked(link, key))
+    this.#askedOn = isAnswered ? link : undefined
     // Where nothing can be confirmed, no replica is waited for.
     const following = isSame ? Number(count) : 0
     const counted = Number(count)
@@ -158,9 +176,8 @@ export class BarrierLine {
   }
 
   async #ask(link: Link, key: string, replicas: number, withinMs: number): Promise<number> {
-    const marked = key.includes('{') ? `${key}:mark` : `{${key}}:mark`
     const [, count] = await Promise.all([
-      link.send(['EVAL', mark, '1', marked]),
+      link.send(markIn(key)),
       link.send(['WAIT', String(replicas), String(withinMs)]),
     ])
     return Number(count)

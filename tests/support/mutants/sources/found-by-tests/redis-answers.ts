@@ -120,13 +120,41 @@ export const foundByTestsOfRedisAnswers: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/redis/src/replicas/barrier-line.ts',
-        find: "link.send(['EVAL', mark, '1', marked])",
-        replace: "link.send(['PING'])",
+        find: 'link.send(markIn(key)),',
+        replace: "link.send(['PING']),",
       },
     ],
     finder: {
       file: 'packages/redis/test/barrier-line.test.ts',
       title: 'is confirmed once the replica has it, and not before',
+    },
+  },
+  {
+    name: 'on servers after Redis 7.0 and without INFO, replicas follow that stand still',
+    edits: [
+      {
+        file: 'packages/redis/src/replicas/barrier-line.ts',
+        find: "count !== '' && (await isMarked(link, key))",
+        replace: "count !== ''",
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/barrier-line.test.ts',
+      title: 'a replica has what was written before the last look, and not less',
+    },
+  },
+  {
+    name: 'without INFO, replicas follow although the server has refused to write',
+    edits: [
+      {
+        file: 'packages/redis/src/replicas/barrier-line.ts',
+        find: 'if (error instanceof ReplyError) return false',
+        replace: 'if (error instanceof ReplyError) return true',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/barrier-line.test.ts',
+      title: 'nothing is known after a look that could not write',
     },
   },
   {
