@@ -92,8 +92,14 @@ async function settingOf(connections: Connections, name: string): Promise<readon
   return replies.map((reply) => String((reply as readonly Reply[])[1] ?? ''))
 }
 
-function serverFinding(infos: readonly Info[]): Finding {
-  const versions = [...new Set(infos.map((info) => info.get('redis_version') ?? ''))]
+/** The version of a server. Valkey says next to its own the one of Redis that it is compatible with. */
+function versionIn(info: Info): string {
+  const valkey = info.get('valkey_version')
+  return valkey === undefined ? (info.get('redis_version') ?? '') : `${valkey} of Valkey`
+}
+
+export function serverFinding(infos: readonly Info[]): Finding {
+  const versions = [...new Set(infos.map(versionIn))]
   const facts = { primaries: infos.length, version: versions.join(', ') }
   if (infos.length === 0) {
     return unreadable('server', 'INFO is withheld: grant it, so that failovers are noticed exactly')

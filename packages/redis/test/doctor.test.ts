@@ -4,8 +4,16 @@ import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { hasRedis, onDisk, type RedisProcess, startCluster, startRedis } from '@sluice/test-redis'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { serverFinding } from '../src/doctor.ts'
 import { doctor, type Finding, redisDriver } from '../src/index.ts'
 import { ask } from './support/asks.ts'
+
+test('the version of a Valkey is its own, not that of the Redis which it is compatible with', () => {
+  const redis = new Map([['redis_version', '7.2.4']])
+  const valkey = new Map([...redis, ['valkey_version', '8.1.1']])
+  expect(serverFinding([valkey]).summary).toBe('the primary runs version 8.1.1 of Valkey')
+  expect(serverFinding([redis]).summary).toBe('the primary runs version 7.2.4')
+})
 
 describe.skipIf(!hasRedis)('doctor', () => {
   let server: RedisProcess

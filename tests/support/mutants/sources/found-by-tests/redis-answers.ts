@@ -158,6 +158,20 @@ export const foundByTestsOfRedisAnswers: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'a Valkey is named by the version of Redis',
+    edits: [
+      {
+        file: 'packages/redis/src/doctor.ts',
+        find: "info.get('valkey_version')",
+        replace: 'undefined as string | undefined',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/doctor.test.ts',
+      title: 'the version of a Valkey is its own',
+    },
+  },
+  {
     name: 'the mark of a barrier stays in Redis',
     edits: [
       {
