@@ -107,8 +107,11 @@ export class ReplyError extends Error {
    */
   get isWithheld(): boolean {
     if (this.code === 'NOPERM') return true
-    // Of a command in a script, Redis 7.0 says the second, later ones and Valkey the third.
-    return /^ERR (unknown command|The user executing|ACL failure in script)/i.test(this.message)
+    // Of a command in a script, Redis 7.0 says the second, later ones and Valkey the third; of one that the server
+    // does not have, the fourth, or the first, where Redis names itself.
+    return /^ERR (unknown (redis )?command|The user executing|ACL failure in script|Invalid command passed)/i.test(
+      this.message,
+    )
   }
 }
 

@@ -50,6 +50,17 @@ test('what a server that cannot be reached says is shown also in a realm of its 
 })
 
 describe.skipIf(!hasRedis)('errors of servers', () => {
+  test('a script that lacks a command, since the server was started again without it, says what to do', async () => {
+    const server = await startRedis({ settings: ['rename-command ZRANK hidden'] })
+    onTestFinished(() => server.dispose())
+    const connections = await open({ url: server.url, library: 'redis' })
+    for (const call of ['call', 'acl_check_cmd']) {
+      const script = `return redis.${call}('ZRANK', 'a', '0')`
+      const error = storeError(await refusal(connections.send('a', ['EVAL', script, '0'])))
+      assert.match(error.message, /grant it to the user, and rename no command/)
+    }
+  })
+
   /** The code of the error that a write gets. */
   async function writeError(url: string, library: 'redis' | 'ioredis'): Promise<unknown> {
     const write = async (): Promise<void> => {

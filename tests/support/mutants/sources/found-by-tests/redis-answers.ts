@@ -214,6 +214,20 @@ export const foundByTestsOfRedisAnswers: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'a script that lacks a command of the server gives no advice',
+    edits: [
+      {
+        file: 'packages/redis/src/connection/connections.ts',
+        find: '|Invalid command passed',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/connection/errors.test.ts',
+      title: 'a script that lacks a command, since the server was started again without it',
+    },
+  },
+  {
     name: 'the error of a Redis key that another program has written over names no queue',
     edits: [
       {
