@@ -380,4 +380,18 @@ export const foundByTestsOfTransfer: readonly FoundByTest[] = [
       title: 'refuses a target that is the source by another address',
     },
   },
+  {
+    name: 'an import of earlier positions sets the order of Postgres back behind that of another one',
+    edits: [
+      {
+        file: 'packages/postgres/src/rows/sequences.ts',
+        find: 'if ((await read(store, connection)).arrival >= seq) return',
+        replace: '',
+      },
+    ],
+    finder: {
+      file: 'packages/postgres/test/verbs/transfer-order.test.ts',
+      title: 'of two imports at once, the one of the earlier positions does not set the order back',
+    },
+  },
 ]
