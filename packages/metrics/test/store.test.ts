@@ -239,3 +239,27 @@ test('a shared store that keeps no list of workers is read by everybody', async 
     expect(process.ledger.value('q depth')).toBe(2)
   }
 })
+
+test('held keys belong to the depth when the leases of all have ended, and not before', async () => {
+  const { clock, store, startProcess } = setUp()
+  const { recorder, ledger } = startProcess()
+  store.counts = { ...noCounts, ready: 1, processing: 3, heldUntil: 1_000 }
+  for (const [stepMs, depth] of [
+    [999, 1],
+    [1, 4],
+    [1, 4],
+  ] as const) {
+    await clock.step(stepMs)
+    await recorder.read()
+    expect(ledger.value('q depth')).toBe(depth)
+  }
+})
+
+test('a key that becomes ready after the time of the reading has the age 0', async () => {
+  const { clock, store, startProcess } = setUp()
+  const { recorder, ledger } = startProcess()
+  await clock.step(1_000)
+  store.counts = { ...noCounts, ready: 1, oldestReadyAt: 3_000 }
+  await recorder.read()
+  expect(ledger.value('q oldest')).toBe(0)
+})

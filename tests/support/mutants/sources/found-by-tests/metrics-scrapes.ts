@@ -45,4 +45,32 @@ export const foundByTestsOfMetricsScrapes: readonly FoundByTest[] = [
       title: 'a provider that throws when a closed queue is dropped is reported',
     },
   },
+  {
+    name: 'keys whose leases have ended without a worker are in no metric',
+    edits: [
+      {
+        file: 'packages/metrics/src/recorder/store-reader.ts',
+        find: 'heldUntil <= now ? processing : 0',
+        replace: '0',
+      },
+    ],
+    finder: {
+      file: 'packages/metrics/test/store.test.ts',
+      title: 'held keys belong to the depth when the leases of all have ended, and not before',
+    },
+  },
+  {
+    name: 'the oldest key of a queue has an age below 0',
+    edits: [
+      {
+        file: 'packages/metrics/src/recorder/store-reader.ts',
+        find: 'Math.max(0, now - oldestReadyAt)',
+        replace: 'now - oldestReadyAt',
+      },
+    ],
+    finder: {
+      file: 'packages/metrics/test/store.test.ts',
+      title: 'a key that becomes ready after the time of the reading has the age 0',
+    },
+  },
 ]
