@@ -59,18 +59,4 @@ export const foundByTestsOfMetricsScrapes: readonly FoundByTest[] = [
       title: 'held keys belong to the depth when the leases of all have ended, and not before',
     },
   },
-  {
-    name: 'the oldest key of a queue has an age below 0',
-    edits: [
-      {
-        file: 'packages/metrics/src/recorder/store-reader.ts',
-        find: 'Math.max(0, now - oldestReadyAt)',
-        replace: 'now - oldestReadyAt',
-      },
-    ],
-    finder: {
-      file: 'packages/metrics/test/store.test.ts',
-      title: 'a key that becomes ready after the time of the reading has the age 0',
-    },
-  },
 ]
