@@ -260,7 +260,7 @@ export const foundByTestsOfRedis: readonly FoundByTest[] = [
     edits: [
       {
         file: 'packages/redis/src/connection/connections.ts',
-        find: 'unknown command|The user executing',
+        find: 'unknown (redis )?command|The user executing',
         replace: 'The user executing',
       },
     ],
