@@ -147,7 +147,9 @@ export class Journal {
       const isSecond = plannedMs > 0 && dueAt <= now && dedupe === 'client-go'
       const secondAt = reply.outcome === 'added' ? never : (before?.laterAt ?? never)
       const keepsSecond = secondAt > now && secondAt <= now + plannedMs
-      const isNew = reply.outcome === 'added' && !isSecond
+      // Before its time, a delayed run is still pending, and an add of now joins it.
+      const isDelayed = before !== undefined && before.dueAt > now
+      const isNew = reply.outcome === 'added' && !isSecond && !isDelayed
       let [laterAt, laterWhy]: [EpochMs, DueReason] = [never, 'add']
       if (before !== undefined && before.dueAt > dueAt) {
         // The run before it, if that is due later, was promised as well.

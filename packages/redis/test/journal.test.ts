@@ -253,4 +253,13 @@ describe('the journal of a queue', () => {
     journal.noteAdds([ask('a', 1)], [added], next)
     expect(onlyRun(journal)).toMatchObject({ priority: 1, askedAt: 8 })
   })
+
+  test('a run that is delayed keeps them too when it is added at once', () => {
+    const journal = new Journal()
+    const later: AskReply = { ...added, dueAt: 60_005 }
+    journal.noteAdds([{ ...ask('a', 9), delayMs: 60_000 }], [later], when(1))
+    journal.noteAdds([ask('a', 1)], [{ ...added, dueAt: 8 }], { ...when(2), now: 8 })
+    const run = { priority: 9, askedAt: 5, dueAt: 8, laterAt: 60_005 }
+    expect(onlyRun(journal)).toMatchObject(run)
+  })
 })

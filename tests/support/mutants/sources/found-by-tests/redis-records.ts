@@ -87,6 +87,20 @@ export const foundByTestsOfRedisRecords: readonly FoundByTest[] = [
     },
   },
   {
+    name: 'on Redis, a delayed run that is added at once loses its priority in a failover',
+    edits: [
+      {
+        file: 'packages/redis/src/journal.ts',
+        find: ' && !isSecond && !isDelayed',
+        replace: ' && !isSecond',
+      },
+    ],
+    finder: {
+      file: 'packages/redis/test/journal.test.ts',
+      title: 'a run that is delayed keeps them too when it is added at once',
+    },
+  },
+  {
     name: 'on Redis, a failover loses an add after a finish that came too late',
     edits: [
       {
