@@ -45,7 +45,7 @@ describe.each([
     const { state, line } = primary({ countsReads })
     const barrier = await line.before('{q}:meta')
     state.written += 1
-    // Refused at once: its time is over when the answer comes.
+    // Rejected at once: its time has expired when the reply arrives.
     assert.ok((await refusal(barrier.confirmed(1, 0))) instanceof ConnectionError)
     state.replicated = state.written + 1
     await barrier.confirmed(1, 1_000)
